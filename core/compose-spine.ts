@@ -17,6 +17,7 @@ import { ContinuityRows, continuityMigrations } from './store/continuity/continu
 import { LogHead, SessionLog, sessionMigrations } from './store/session/session.ts';
 import { Storage, type Migration } from './store/storage/storage.ts';
 import { BudgetBook, spendingOf } from './guard/budget/budget.ts';
+import { proxiedFetch } from './guard/egress/egress.ts';
 import { literalWords, programFiles } from './guard/command/command.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
@@ -82,7 +83,7 @@ export function composeGround(options: RuntimeOptions, loaded: LoadedConfig, lif
   const { config } = loaded;
   const clock = options.clock ?? systemClock;
   const closer = new AbortController();
-  const safety = new SafetyChecks({ policy: config.policy, personalData: config.safety.personalData });
+  const safety = new SafetyChecks({ policy: config.policy, personalData: config.safety.personalData, usesProxy: config.web.useProxy });
   const safetyOf = (sink: RedactedSink): SafetyChecks => options.faults?.replaceSafety?.(safety, sink) ?? safety;
   const crashPoints: CrashPoints = options.faults?.crashPoints ?? { reach: () => undefined };
   const redactions = {
@@ -104,7 +105,7 @@ export function composeGround(options: RuntimeOptions, loaded: LoadedConfig, lif
     platform: process.platform,
     userHome: homedir(),
     temporaryFolder: tmpdir(),
-    fetch: globalThis.fetch,
+    fetch: proxiedFetch(globalThis.fetch),
     version: options.version ?? '0',
   };
 }

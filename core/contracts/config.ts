@@ -283,6 +283,8 @@ export const configSchema = z.strictObject({
       timeoutMs: z.number().int().min(1000).max(600_000).default(30_000),
       bytesMax: z.number().int().min(1024).max(100_000_000).default(5_000_000),
       search: searchSchema.optional(),
+      /** Pages are fetched through the proxy that the environment names, which then finds their addresses itself. */
+      useProxy: z.boolean().default(false),
     })
     .prefault({}),
   attachments: z

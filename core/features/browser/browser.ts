@@ -34,7 +34,7 @@ export const browser = defineBuiltInFeature({
     const { home, config, environment, secrets, instanceMarker } = spine;
     const { browser: settings, policy } = config;
     const allowDomains = [...policy.allowDomains, ...settings.allowHosts];
-    const rules = new SafetyChecks({ policy: { allowDomains, denyDomains: policy.denyDomains } });
+    const rules = new SafetyChecks({ policy: { allowDomains, denyDomains: policy.denyDomains }, usesProxy: config.web.useProxy });
     const listed = domainSets(allowDomains);
     const guard = { url: (url: string) => rules.url(url), isListed: (name: string) => listed.covers(name) };
     const refusalOf = (url: string): string | null => {

@@ -4,10 +4,22 @@
 import { createServer, request as sendRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { NameResolver, ResolvedDecision } from '../../contracts/url-decision.ts';
-import { openConnection, systemDialer, systemResolver, type Dialer, type UrlJudge } from '../../guard/egress/egress.ts';
+import {
+  openConnection,
+  openTunnel,
+  proxyWithin,
+  resolveUrl,
+  systemDialer,
+  systemResolver,
+  type Dialer,
+  type ProxyChoice,
+  type UrlJudge,
+} from '../../guard/egress/egress.ts';
 
 export interface CheckingProxyDeps {
-  readonly judge: Pick<UrlJudge, 'resolvedUrl'>;
+  readonly judge: Pick<UrlJudge, 'url' | 'resolvedUrl' | 'throughProxy'>;
+  /** Defaults to the proxy that the environment names. */
+  readonly upstream?: ProxyChoice;
   readonly resolver?: NameResolver;
   readonly dialer?: Dialer;
 }
@@ -104,15 +116,20 @@ export class CheckingProxy {
 
   /** Returns a connection to a checked address, or the reason for the refusal. */
   async #dial(url: string): Promise<{ readonly socket: Socket; readonly verdict: ResolvedDecision } | string> {
-    const { judge, resolver = systemResolver, dialer = systemDialer } = this.#deps;
+    const { judge, resolver = systemResolver, dialer = systemDialer, upstream } = this.#deps;
+    const choose = proxyWithin(judge, upstream);
     const { signal } = this.#ended;
-    const verdict = await judge.resolvedUrl(url, resolver, signal);
+    const verdict = await resolveUrl(url, { judge, resolver, proxy: choose }, signal);
     if (verdict.decision === 'deny') return this.#note(url, `. ${verdict.reason}`);
-    const { hostname, port, protocol } = new URL(verdict.url);
+    const { hostname, port, protocol, href } = new URL(verdict.url);
+    const proxy = choose(new URL(href));
     const usual = protocol === 'https:' ? 443 : 80;
     const target = { host: hostname, port: port === '' ? usual : Number(port), addresses: verdict.addresses };
     try {
-      const socket = await openConnection({ ...target, isSecure: false, authorities: [] }, dialer, CONNECT_MS, signal);
+      const socket =
+        proxy === null
+          ? await openConnection({ ...target, isSecure: false, authorities: [] }, dialer, CONNECT_MS, signal)
+          : await openTunnel(proxy, new URL(href), AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]));
       this.#keep(socket);
       return { socket, verdict };
     } catch (cause) {

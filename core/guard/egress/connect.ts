@@ -1,8 +1,9 @@
-// Opens a connection to one of the checked addresses and to no other. Races the addresses and sets up TLS; does not resolve names or use a
-// proxy.
+// Opens a connection to one of the checked addresses and to no other, or to the proxy for it. Races the addresses and sets up TLS; does not
+// resolve names.
 
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import { timeoutError } from './fetch-failure.ts';
+import { addressOf, openTunnel } from './proxy.ts';
 
 export interface DialTarget {
   /** A literal IP address, without brackets. */
@@ -30,6 +31,15 @@ export interface ConnectionTarget {
   readonly isSecure: boolean;
   /** Certificate authorities (PEM) in addition to those Node trusts. */
   readonly authorities: readonly string[];
+  /** The proxy to go through instead of connecting to the addresses; a connection that is not secure then ends at the proxy. */
+  readonly proxy?: URL | null;
+}
+
+/** Opens a connection for requests to the origin of `url` through a proxy, with TLS if the origin has it. */
+export function connectThrough(proxy: URL, url: URL, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
+  const isSecure = url.protocol === 'https:';
+  const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
+  return openConnection({ host: url.hostname, port, addresses: [], isSecure, authorities: [], proxy }, systemDialer, timeoutMs, signal);
 }
 
 /** How long an attempt may run before the next address is tried as well (RFC 8305). */
@@ -42,12 +52,19 @@ export async function openConnection(target: ConnectionTarget, dialer: Dialer, t
   const timer = setTimeout(() => limit.abort(timeoutError(target.host, 'could not be reached', timeoutMs)), timeoutMs);
   const ended = AbortSignal.any([signal, limit.signal]);
   try {
-    const socket = await dialFirst(target, dialer, ended);
+    const socket = target.proxy ? await reachProxy(target.proxy, target, dialer, ended) : await dialFirst(target, dialer, ended);
     ignoreErrors(socket);
     return target.isSecure ? ignoreErrors(await secure(socket, target, ended)) : socket;
   } finally {
     clearTimeout(timer);
   }
+}
+
+function reachProxy(proxy: URL, { host, port, isSecure }: ConnectionTarget, dialer: Dialer, signal: AbortSignal): Promise<Socket> {
+  if (isSecure) return openTunnel(proxy, new URL(`https://${host}:${port}`), signal);
+  const { hostname, port: own } = addressOf(proxy);
+  const itself = { host: proxy.hostname, port: own, addresses: [hostname], isSecure: proxy.protocol === 'https:', authorities: [] };
+  return dialFirst(itself, dialer, signal).then((socket) => (itself.isSecure ? secure(ignoreErrors(socket), itself, signal) : socket));
 }
 
 /** The socket has no other error handler between opening and first use. Its user then finds it closed. */

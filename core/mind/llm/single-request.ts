@@ -1,8 +1,11 @@
 // One HTTP request over its own connection, with an answer bounded in size. For rare requests: the pooled client, like fetch, costs
 // start-up time and memory. Must not interpret an answer or repeat a request.
 
-import { request as requestHttp, type IncomingHttpHeaders } from 'node:http';
+import { request as requestHttp, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { parseJson } from '../../base/json.ts';
+import { addressOf, connectThrough, environmentProxy, proxyHeaders } from '../../guard/egress/egress.ts';
+
+const CONNECT_MS = 15_000;
 
 export interface SingleRequest {
   /** Defaults to POST if there is a body, else GET. */
@@ -22,15 +25,19 @@ export interface WholeAnswer {
 
 /** Returns the whole answer. Rejects if the signal aborts, the connection fails or breaks off, or the answer is longer than `bytesMax`. */
 export async function requestOnce(url: URL, { method, headers = {}, body, bytesMax, signal }: SingleRequest): Promise<WholeAnswer> {
-  // Imported lazily: with its certificates it takes 5 MB.
-  const send = url.protocol === 'http:' ? requestHttp : (await import('node:https')).request;
+  const proxy = environmentProxy(url);
+  const isRelayed = proxy !== null && url.protocol === 'http:';
+  const send = (isRelayed ? proxy : url).protocol === 'http:' ? requestHttp : await secureRequest();
+  const way = proxy === null ? {} : isRelayed ? { ...addressOf(proxy), path: url.href } : await tunnelled(proxy, url, signal);
   return new Promise((resolve, reject) => {
     const json = body === undefined ? {} : { 'content-type': 'application/json' };
     const options = {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
-      headers: { ...headers, ...json },
-      agent: false as const,
+      headers: { ...headers, ...json, ...(isRelayed ? { host: url.host, ...proxyHeaders(proxy) } : {}) },
+      // With an agent, the connection would not be used.
+      ...('createConnection' in way ? {} : { agent: false as const }),
       signal,
+      ...way,
     };
     const request = send(url, options, (response) => {
       const parts: Buffer[] = [];
@@ -52,6 +59,16 @@ export async function requestOnce(url: URL, { method, headers = {}, body, bytesM
     request.on('error', reject);
     request.end(body === undefined ? undefined : JSON.stringify(body));
   });
+}
+
+/** Imported lazily: with its certificates it takes 5 MB. */
+async function secureRequest(): Promise<typeof requestHttp> {
+  return (await import('node:https')).request;
+}
+
+async function tunnelled(proxy: URL, url: URL, signal: AbortSignal): Promise<RequestOptions> {
+  const socket = await connectThrough(proxy, url, CONNECT_MS, signal);
+  return { createConnection: () => socket };
 }
 
 /** Returns the JSON of an answer with status 200, or null for anything else. Never rejects. */

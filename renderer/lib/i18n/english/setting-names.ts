@@ -191,6 +191,10 @@ export const settingNames = {
     },
     'web.timeoutMs': { title: 'Request timeout', help: 'For one request of a tool, redirects included.' },
     'web.bytesMax': { title: 'Maximum response size', help: 'How much of a web response is read, uncompressed.' },
+    'web.useProxy': {
+      title: 'Fetch pages through the proxy',
+      help: 'Needed where only a proxy (HTTPS_PROXY) reaches the web. It finds the addresses, so they cannot be checked beforehand.',
+    },
     'web.search': { title: 'Search service', help: 'Search terms are sent there. Without one, the agent cannot search the web.' },
     'attachments.fileBytesMax': { title: 'Maximum attachment size', help: 'The largest file that can be attached.' },
     'attachments.messageBytesMax': { title: 'Maximum size of all attachments', help: 'All files of a message together.' },
