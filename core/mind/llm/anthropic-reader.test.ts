@@ -44,9 +44,11 @@ test('reads parallel calls, one of them without arguments', () => {
 test('reads thinking as reasoning, keeps signed blocks, and ignores unknown events', () => {
   const reader = read(readFixture('anthropic-thinking.txt'));
   expect(reader.finish()).toMatchObject({ reasoning: 'I should look.', calls: [{ id: 'toolu_t' }] });
-  expect(reader.signedThinking().map((block) => JSON.parse(block) as unknown)).toEqual([
-    { type: 'thinking', thinking: 'I should look.', signature: 'EqQBCgIYAhIM' },
-    { type: 'redacted_thinking', data: 'abc=' },
+  expect(reader.beforeCalls().map((blocks) => blocks.map((block) => JSON.parse(block) as unknown))).toEqual([
+    [
+      { type: 'thinking', thinking: 'I should look.', signature: 'EqQBCgIYAhIM' },
+      { type: 'redacted_thinking', data: 'abc=' },
+    ],
   ]);
 });
 

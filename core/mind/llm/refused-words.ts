@@ -49,6 +49,12 @@ export function saysNoTools(said: string): boolean {
 }
 
 /**
+ * Anthropic: Invalid `signature` in `thinking` block (changed, or bound to what preceded it); `thinking` or `redacted_thinking` blocks in
+ * the latest assistant message cannot be modified.
+ */
+const noThinking = /[`'"](?:signature[`'"] in|thinking[`'"] or) [`'"](?:redacted_)?thinking[`'"] blocks?/i;
+
+/**
  * Returns the plain names: the last part of a path, and its snake case form if it is in camel case. At most a dozen. A refusal that tells
  * whose rules the server holds gives one word, `like:NAME`.
  */
@@ -63,6 +69,7 @@ export function refusedWords(said: string): string[] {
   const likeness = likenessIn(said);
   if (likeness !== null) return [likeness];
   if (noTools.test(said)) words.add('tools');
+  if (noThinking.test(said)) words.add('thinking');
   if (noOutput.test(said)) words.add('response_format').add('output_config').add('format');
   return [...words].slice(0, WORDS_MAX);
 }

@@ -9,7 +9,7 @@ import { RequestBodies, type WireFormat } from './request-body.ts';
 
 const openAi = (): WireFormat => createOpenAiFormat({ seesImages: true, ...plainServer, needsNoReasoningWithTools });
 const anthropic = (): WireFormat =>
-  createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 4096, thinkingBefore: () => [], refused: noWords });
+  createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 4096, before: () => [], refused: noWords });
 const formats = { openAi, anthropic };
 
 function send(bodies: RequestBodies, request: ModelRequest): unknown {

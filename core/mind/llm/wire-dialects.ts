@@ -89,12 +89,12 @@ export function createResponsesDialect(options: DialectOptions, profile: ServerP
       }),
     ),
     mapFailure: map,
-    createReader: (request, sink) => new ResponsesReader(readerContext(options, map, request, sink), request.modelId),
-    onReply(reader, reply) {
+    createReader: (request, sink) => new ResponsesReader(readerContext(options, map, request, sink)),
+    onReply(reader, reply, { modelId }) {
       if (!(reader instanceof ResponsesReader)) return;
       const before = reader.beforeCalls();
       // Only the model that produced the reasoning can read it.
-      reply.calls.forEach(({ id }, index) => kept.keep(`${reader.modelId} ${id}`, { blocks: before[index] ?? [] }));
+      reply.calls.forEach(({ id }, index) => kept.keep(`${modelId} ${id}`, { blocks: before[index] ?? [] }));
     },
   };
 }
@@ -129,22 +129,30 @@ export function createOllamaDialect(options: DialectOptions, contextTokens: (mod
 export function createAnthropicDialect(options: DialectOptions, maxOutputTokens: (modelId: string) => number): Dialect {
   const map = failureMapper(options, mapAnthropicFailure);
   const kept = new KeptOfCalls();
-  const thinkingBefore = (callId: string): readonly string[] => kept.of(callId)?.blocks ?? [];
+  const before = (callId: string): readonly string[] => kept.of(callId)?.blocks ?? [];
   const createFormat = (refused: ReadonlySet<string>): WireFormat =>
-    createAnthropicFormat({ seesImages: options.seesImages, maxOutputTokens, thinkingBefore, refused });
+    createAnthropicFormat({ seesImages: options.seesImages, maxOutputTokens, before, refused });
+  const bodies = bodiesByModel(options, createFormat, { mayUseWords: false });
+  const { origin } = new URL(options.baseUrl);
   return {
     provider: options.provider,
     framing: 'events',
     path: pathOf(withV1(options.baseUrl), '/messages'),
     headers: headerList(options, { 'anthropic-version': '2023-06-01', ...(options.key === null ? {} : { 'x-api-key': options.key }) }),
-    ...bodiesByModel(options, createFormat, { mayUseWords: false }),
+    ...bodies,
+    leaveOut(words, modelId, sent) {
+      const found = bodies.leaveOut(words, modelId, sent);
+      if (found.includes('thinking')) kept.clear();
+      return found;
+    },
     mapFailure: map,
     createReader: (request, sink) => new AnthropicReader(readerContext(options, map, request, sink)),
-    onReply(reader, reply) {
-      const [firstCall] = reply.calls;
-      if (firstCall === undefined || !(reader instanceof AnthropicReader)) return;
-      const blocks = reader.signedThinking();
-      if (blocks.length > 0) kept.keep(firstCall.id, { blocks });
+    onReply(reader, reply, { modelId, tail }) {
+      if (!(reader instanceof AnthropicReader)) return;
+      // Newer models refuse thinking after something before it has changed, and the transient text will be gone.
+      if (tail !== undefined && options.refusedWords.refusedBy(origin, modelId).has('thinking')) return;
+      const blocks = reader.beforeCalls();
+      reply.calls.forEach(({ id }, index) => kept.keep(id, { blocks: blocks[index] ?? [] }));
     },
   };
 }

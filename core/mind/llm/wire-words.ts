@@ -40,12 +40,14 @@ const optionalFields: ReadonlySet<string> = new Set([
   'store',
   'include',
   'max_output_tokens',
+  'thinking',
 ]);
 
 /** Returns the refused words that were sent, may be left out and are not left out already; and a likeness that was not known. */
 export function wordsToLeaveOut(words: readonly string[], sent: Buffer, already: ReadonlySet<string>): string[] {
   return words.filter((word) => {
-    if (already.has(word)) return false;
+    // Thinking is refused for what precedes it, and so again whenever that has changed.
+    if (already.has(word) && word !== 'thinking') return false;
     // Its rules are about calls in the history.
     if (word.startsWith('like:')) return sent.includes('"tool_calls":');
     return (optionalFields.has(word) || schemaWords.has(word)) && sent.includes(`"${word}":`);
