@@ -11,7 +11,7 @@ export interface ReadyReply {
   readonly id: string;
   readonly text: string;
   readonly reasoning: string;
-  /** What the reasoning is bound to. */
+  /** The request that the reasoning belongs to; empty if it may follow another. */
   readonly before: string;
   readonly calls: readonly ReadyCall[];
   readonly isCutShort: boolean;

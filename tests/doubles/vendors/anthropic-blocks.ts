@@ -74,7 +74,7 @@ interface BlockPlace {
   readonly at: string;
   readonly where: string;
   readonly seen: Set<string>;
-  /** What the thinking of this message is bound to. */
+  /** Everything that must precede the thinking of this message. */
   readonly before: string;
 }
 

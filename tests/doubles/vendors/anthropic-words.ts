@@ -29,7 +29,7 @@ export function signatureOf(thinking: string, before = ''): string {
 }
 
 /**
- * What a thinking block is bound to: from 5.1 on, the system prompt, the tools and every earlier message. Cache marks do not count. Source:
+ * Everything that must precede a thinking block: from 5.1 on, the system prompt, the tools and every earlier message. Cache marks do not count. Source:
  * the vendor's page on preserved thinking (2026).
  */
 export function boundTo({ model, system, tools, messages }: Part, count = list(messages).length): string {
