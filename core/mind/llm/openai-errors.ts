@@ -4,7 +4,15 @@
 import type { AppError } from '../../contracts/errors.ts';
 import { saysNoTools } from './refused-words.ts';
 import { isTooLong } from './too-long.ts';
-import { byStatus, createFailure, readVendorError, type FailureCode, type VendorError, type VendorFailure } from './vendor-failure.ts';
+import {
+  byStatus,
+  createFailure,
+  readVendorError,
+  spentCodes,
+  type FailureCode,
+  type VendorError,
+  type VendorFailure,
+} from './vendor-failure.ts';
 
 const byCode: Readonly<Record<string, FailureCode>> = {
   invalid_api_key: 'model_auth',
@@ -62,6 +70,7 @@ export function mapOpenAiFailure(failure: VendorFailure, options?: OpenAiFailure
 function codeOf({ type, code, message }: VendorError, status: number): FailureCode {
   // llama-server reports template errors with status 500; repeating the same request would not help.
   if (status < 501 && saysNoTools(message)) return 'model_rejected';
+  if (spentCodes.test(code)) return 'model_quota';
   return byCode[code] ?? byCode[type] ?? byStatusOrWords(status, message);
 }
 
