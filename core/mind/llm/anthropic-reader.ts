@@ -136,6 +136,8 @@ export class AnthropicReader implements ReplyReader {
       redacted: type === 'redacted_thinking' ? text(block['data']) : '',
     });
     if (type === 'tool_use') this.#context.sink.began?.();
+    // The vendor splits text at citations, so text directly after text continues it.
+    if (type !== 'text') this.#said.endParagraph();
     this.#said.addText(type === 'text' ? block['text'] : '');
     this.#said.addReasoning(block['thinking']);
   }

@@ -158,7 +158,9 @@ export class ResponsesReader implements ReplyReader {
 
   #words(at: number, delta: unknown): void {
     if (typeof delta !== 'string' || delta === '') return;
-    this.#itemAt(at, 'message').hasPieces = true;
+    const item = this.#itemAt(at, 'message');
+    if (!item.hasPieces) this.#said.endParagraph();
+    item.hasPieces = true;
     this.#said.addText(delta);
   }
 
