@@ -40,7 +40,8 @@ export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
       if (profile.streamOptions && !refused.has('stream_options')) parts.push(',"stream_options":{"include_usage":true}');
       if (request.tools.length > 0 && !refused.has('tools')) {
         parts.push(`,"tools":[${request.tools.map((tool) => toolText(tool, refused)).join(',')}]`);
-        const isOff = options.needsNoReasoningWithTools(request.modelId) && !refused.has('reasoning_effort');
+        const isRefused = refused.has('reasoning_with_tools') || options.needsNoReasoningWithTools(request.modelId);
+        const isOff = isRefused && !refused.has('reasoning_effort');
         if (isOff) parts.push(',"reasoning_effort":"none"');
       }
       parts.push(',"messages":[');
@@ -69,10 +70,9 @@ export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
   };
 }
 
-/** GPT 5.6 and later 5.x models refuse function tools together with reasoning on chat completions. */
+/** GPT 5.6 and later models refuse function tools together with reasoning on chat completions. */
 export function needsNoReasoningWithTools(modelId: string): boolean {
-  const minor = /^gpt-5\.(\d+)/.exec(modelId)?.[1];
-  return minor !== undefined && Number(minor) >= 6;
+  return /^gpt-(?:5\.(?:[6-9]|\d{2})|[6-9]|\d{2})/.test(modelId);
 }
 
 /** The separator before a message. An open tail ends in a tool result, after which this server accepts no user message. */

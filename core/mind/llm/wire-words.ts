@@ -48,6 +48,7 @@ export function wordsToLeaveOut(words: readonly string[], sent: Buffer, already:
   return words.filter((word) => {
     // Thinking is refused for what precedes it, and so again whenever that has changed.
     if (already.has(word) && word !== 'thinking') return false;
+    if (word === 'reasoning_with_tools') return sent.includes('"tools":') && !sent.includes('"reasoning_effort":');
     // Its rules are about calls in the history.
     if (word.startsWith('like:')) return sent.includes('"tool_calls":');
     return (optionalFields.has(word) || schemaWords.has(word)) && sent.includes(`"${word}":`);
