@@ -53,9 +53,10 @@ const noReasoning = /set reasoning_effort to [`'"]none\b/i;
 
 /**
  * Anthropic: Invalid `signature` in `thinking` block (changed, or bound to what preceded it); `thinking` or `redacted_thinking` blocks in
- * the latest assistant message cannot be modified.
+ * the latest assistant message cannot be modified. OpenAI, after a change of account: The encrypted content gAAA… could not be verified.
  */
-const noThinking = /[`'"](?:signature[`'"] in|thinking[`'"] or) [`'"](?:redacted_)?thinking[`'"] blocks?/i;
+const noThinking =
+  /\bencrypted content\b.{0,80} could not be |[`'"](?:signature[`'"] in|thinking[`'"] or) [`'"](?:redacted_)?thinking[`'"] blocks?/i;
 
 /**
  * Returns the plain names: the last part of a path, and its snake case form if it is in camel case. At most a dozen. A refusal that tells

@@ -95,3 +95,35 @@ test('reasoning is sent back before its result, only to the model that produced 
   expect(other?.map(({ type }) => type)).toEqual(['message', 'message', 'function_call', 'function_call_output']);
   expect(model.requests[0]?.body).toMatchObject({ store: false, include: ['reasoning.encrypted_content'], tools: [{ strict: false }] });
 });
+
+test('reasoning that another account cannot read is forgotten, and the request repeated', async () => {
+  await using server = await ScriptedServer.start(
+    { chunks: [completes(0, { type: 'reasoning', summary: [], encrypted_content: 'gAAAAx' }), completes(1, call('a', rome)), ends()] },
+    {
+      status: 400,
+      chunks: [
+        JSON.stringify({
+          error: {
+            message:
+              'The encrypted content gAAA...Axx= could not be verified. Reason: Encrypted content organization_id did not match the target organization.',
+            type: 'invalid_request_error',
+            code: 'invalid_encrypted_content',
+          },
+        }),
+      ],
+    },
+    { chunks: [says('Sunny.'), ends()] },
+  );
+  const provider = { kind: 'openai' as const, format: 'responses' as const, baseUrl: `${server.url}/v1`, apiKey: 'env:KEY' };
+  const router = createRouter({ providers: { lab: provider }, models: { retries: 0 } });
+  const { signal } = new AbortController();
+  const messages: ChatMessage[] = [user('weather?')];
+  const first = await router.stream('lab/gpt-5.6', createRequest(messages), new RecordingSink(), { signal });
+  messages.push(
+    { role: 'assistant', text: '', calls: first.calls },
+    { role: 'tool', id: 'a', tool: 'get_weather', text: 'sunny', isError: false },
+  );
+  expect(await router.stream('lab/gpt-5.6', createRequest(messages), new RecordingSink(), { signal })).toMatchObject({ text: 'Sunny.' });
+  await router.close();
+  expect(server.seen.map(({ body }) => body.includes('gAAAAx'))).toEqual([false, true, false]);
+});

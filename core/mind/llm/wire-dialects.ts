@@ -80,13 +80,16 @@ export function createResponsesDialect(options: DialectOptions, profile: ServerP
     framing: 'events',
     path: pathOf(options.baseUrl, '/responses'),
     headers: headerList(options, bearer(options)),
-    ...bodiesByModel(options, (refused, modelId) =>
-      createResponsesFormat({
-        seesImages: options.seesImages,
-        profile,
-        refused,
-        before: (callId) => kept.of(`${modelId} ${callId}`)?.blocks ?? [],
-      }),
+    ...bodiesByModel(
+      options,
+      (refused, modelId) =>
+        createResponsesFormat({
+          seesImages: options.seesImages,
+          profile,
+          refused,
+          before: (callId) => kept.of(`${modelId} ${callId}`)?.blocks ?? [],
+        }),
+      { kept },
     ),
     mapFailure: map,
     createReader: (request, sink) => new ResponsesReader(readerContext(options, map, request, sink)),
@@ -132,19 +135,13 @@ export function createAnthropicDialect(options: DialectOptions, maxOutputTokens:
   const before = (callId: string): readonly string[] => kept.of(callId)?.blocks ?? [];
   const createFormat = (refused: ReadonlySet<string>): WireFormat =>
     createAnthropicFormat({ seesImages: options.seesImages, maxOutputTokens, before, refused });
-  const bodies = bodiesByModel(options, createFormat, { mayUseWords: false });
   const { origin } = new URL(options.baseUrl);
   return {
     provider: options.provider,
     framing: 'events',
     path: pathOf(withV1(options.baseUrl), '/messages'),
     headers: headerList(options, { 'anthropic-version': '2023-06-01', ...(options.key === null ? {} : { 'x-api-key': options.key }) }),
-    ...bodies,
-    leaveOut(words, modelId, sent) {
-      const found = bodies.leaveOut(words, modelId, sent);
-      if (found.includes('thinking')) kept.clear();
-      return found;
-    },
+    ...bodiesByModel(options, createFormat, { mayUseWords: false, kept }),
     mapFailure: map,
     createReader: (request, sink) => new AnthropicReader(readerContext(options, map, request, sink)),
     onReply(reader, reply, { modelId, tail }) {
@@ -164,7 +161,7 @@ export function createAnthropicDialect(options: DialectOptions, maxOutputTokens:
 function bodiesByModel(
   { baseUrl, refusedWords }: DialectOptions,
   createFormat: (refused: ReadonlySet<string>, modelId: string) => WireFormat,
-  { mayUseWords } = { mayUseWords: true },
+  { mayUseWords = true, kept }: { readonly mayUseWords?: boolean; readonly kept?: KeptOfCalls } = {},
 ): Pick<Dialect, 'bodiesOf' | 'leaveOut' | 'toolsInWords'> {
   const { origin } = new URL(baseUrl);
   const needsWords = (refused: ReadonlySet<string>): boolean => mayUseWords && refused.has('tools');
@@ -184,6 +181,7 @@ function bodiesByModel(
     leaveOut(words, modelId, sent) {
       const found = wordsToLeaveOut(words, sent, refusedWords.refusedBy(origin, modelId));
       if (found.length > 0) refusedWords.refuse(origin, modelId, found);
+      if (found.includes('thinking')) kept?.clear();
       return found;
     },
   };

@@ -40,14 +40,14 @@ const optionalFields: ReadonlySet<string> = new Set([
   'store',
   'include',
   'max_output_tokens',
-  'thinking',
 ]);
 
 /** Returns the refused words that were sent, may be left out and are not left out already; and a likeness that was not known. */
 export function wordsToLeaveOut(words: readonly string[], sent: Buffer, already: ReadonlySet<string>): string[] {
   return words.filter((word) => {
-    // Thinking is refused for what precedes it, and so again whenever that has changed.
-    if (already.has(word) && word !== 'thinking') return false;
+    // Refused for what precedes it, and so again whenever that has changed.
+    if (word === 'thinking') return ['"thinking":', '"redacted_thinking"', '"encrypted_content":'].some((key) => sent.includes(key));
+    if (already.has(word)) return false;
     if (word === 'reasoning_with_tools') return sent.includes('"tools":') && !sent.includes('"reasoning_effort":');
     // Its rules are about calls in the history.
     if (word.startsWith('like:')) return sent.includes('"tool_calls":');
