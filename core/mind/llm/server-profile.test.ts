@@ -85,7 +85,7 @@ test.each([
   if (word === 'max_tokens') expect(bodies(server)[1]).toMatchObject({ max_completion_tokens: 50 });
 });
 
-test('reasoning beside tools is disabled after a refusal', async () => {
+test('reasoning with tools is disabled after a refusal', async () => {
   const message =
     "Function tools with reasoning_effort are not supported for our-model in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
   await using server = await ScriptedServer.start(refusal(message), ok, ok, ok);
