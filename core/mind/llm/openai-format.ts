@@ -15,6 +15,7 @@ import {
 } from './message-groups.ts';
 import type { KeptOfCall } from './kept-of-call.ts';
 import { openAiOutput } from './output-field.ts';
+import { unsignedDetail } from './reasoning-details.ts';
 import type { Tail, WireFormat } from './request-body.ts';
 import type { ServerProfile } from './server-profile.ts';
 import { withoutWords } from './wire-words.ts';
@@ -27,6 +28,10 @@ export interface OpenAiFormatOptions {
   readonly refused: ReadonlySet<string>;
   /** Data that arrived with a call and is sent back with it. */
   readonly keptOf: (callId: string) => KeptOfCall | undefined;
+  /** JSON texts of OpenRouter's reasoning before this call; empty for those of another model and lost ones. */
+  readonly detailsBefore?: (callId: string) => readonly string[];
+  /** True if the server wants signatures of Gemini among them. */
+  readonly isGemini?: boolean;
   /** True if this model accepts function tools on this endpoint only with reasoning switched off. */
   readonly needsNoReasoningWithTools: (modelId: string) => boolean;
 }
@@ -107,9 +112,18 @@ function assistantText(message: AssistantMessage, options: OpenAiFormatOptions):
 }
 
 /** Empty if the reasoning is no longer known: the server only checks that the field is present. */
-function reasoningBack(message: AssistantMessage, { profile, refused, keptOf }: OpenAiFormatOptions): string {
+function reasoningBack(message: AssistantMessage, options: OpenAiFormatOptions): string {
+  const { profile, refused, keptOf } = options;
+  if (profile.wantsBack === 'details' && !refused.has('reasoning_details')) return detailsBack(message.calls[0]?.id ?? '', options);
   if (profile.wantsBack !== 'reasoning' || refused.has('reasoning_content')) return '';
   return `,"reasoning_content":${jsonText(keptOf(message.calls[0]?.id ?? '')?.reasoning ?? '')}`;
+}
+
+function detailsBack(callId: string, { profile, detailsBefore, isGemini }: OpenAiFormatOptions): string {
+  const details = [...(detailsBefore?.(callId) ?? [])];
+  const isSigned = details.some((text) => text.includes('"reasoning.encrypted"'));
+  if (isGemini === true && !isSigned) details.push(unsignedDetail(wireCallId(callId, profile.callIds)));
+  return details.length === 0 ? '' : `,"reasoning_details":[${details.join(',')}]`;
 }
 
 /**

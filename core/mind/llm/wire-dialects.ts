@@ -6,6 +6,7 @@ import { mapAnthropicFailure } from './anthropic-errors.ts';
 import { createAnthropicFormat } from './anthropic-format.ts';
 import { AnthropicReader } from './anthropic-reader.ts';
 import { createInWordsFormat } from './in-words-format.ts';
+import { wireCallId } from './call-ids.ts';
 import { KeptOfCalls } from './kept-of-call.ts';
 import { mapOllamaFailure } from './ollama-errors.ts';
 import { createOllamaFormat } from './ollama-format.ts';
@@ -47,19 +48,27 @@ export function createOpenAiDialect(options: DialectOptions, profile: ServerProf
     framing: 'events',
     path: pathOf(options.baseUrl, '/chat/completions'),
     headers: headerList(options, bearer(options)),
-    ...bodiesByModel(options, (refused) =>
-      createOpenAiFormat({
-        seesImages: options.seesImages,
-        profile: withLikeness(profile, refused),
-        refused,
-        keptOf: (callId) => kept.of(callId),
-        needsNoReasoningWithTools: (modelId) => wantsNoReasoning && needsNoReasoningWithTools(modelId),
-      }),
+    ...bodiesByModel(
+      options,
+      (refused, modelId) =>
+        createOpenAiFormat({
+          seesImages: options.seesImages,
+          profile: withLikeness(profile, refused),
+          refused,
+          keptOf: (callId) => kept.of(callId),
+          detailsBefore: (callId) => kept.of(`${modelId} ${callId}`)?.blocks ?? [],
+          isGemini: modelId.includes('gemini') || refused.has('like:openrouter'),
+          needsNoReasoningWithTools: () => wantsNoReasoning && needsNoReasoningWithTools(modelId),
+        }),
+      { kept },
     ),
     mapFailure: map,
     createReader: (request, sink) => new OpenAiReader(readerContext(options, map, request, sink)),
-    onReply(reader, reply) {
-      if (!(reader instanceof OpenAiReader)) return;
+    onReply(reader, reply, { modelId }) {
+      const [first] = reply.calls;
+      if (first === undefined || !(reader instanceof OpenAiReader)) return;
+      const details = reader.reasoningDetails(reply.calls, (id) => wireCallId(id, profile.callIds));
+      if (details.length > 0) kept.keep(`${modelId} ${first.id}`, { blocks: details });
       const extras = reader.callExtras();
       reply.calls.forEach(({ id }, index) => {
         kept.keep(id, { extra: extras[index] ?? '', ...(index === 0 ? { reasoning: reply.reasoning } : {}) });
