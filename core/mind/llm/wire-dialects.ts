@@ -7,7 +7,7 @@ import { createAnthropicFormat } from './anthropic-format.ts';
 import { AnthropicReader } from './anthropic-reader.ts';
 import { createInWordsFormat } from './in-words-format.ts';
 import { wireCallId } from './call-ids.ts';
-import { KeptOfCalls } from './kept-of-call.ts';
+import { KeptOfCalls, WORDS_HERE } from './kept-of-call.ts';
 import { mapOllamaFailure } from './ollama-errors.ts';
 import { createOllamaFormat } from './ollama-format.ts';
 import { OllamaReader } from './ollama-reader.ts';
@@ -141,9 +141,9 @@ export function createOllamaDialect(options: DialectOptions, contextTokens: (mod
 export function createAnthropicDialect(options: DialectOptions, maxOutputTokens: (modelId: string) => number): Dialect {
   const map = failureMapper(options, mapAnthropicFailure);
   const kept = new KeptOfCalls();
-  const before = (callId: string): readonly string[] => kept.of(callId)?.blocks ?? [];
+  const blocksBefore = (callId: string): readonly string[] => kept.of(callId)?.blocks ?? [];
   const createFormat = (refused: ReadonlySet<string>): WireFormat =>
-    createAnthropicFormat({ seesImages: options.seesImages, maxOutputTokens, before, refused });
+    createAnthropicFormat({ seesImages: options.seesImages, maxOutputTokens, before: blocksBefore, refused });
   const { origin } = new URL(options.baseUrl);
   return {
     provider: options.provider,
@@ -158,7 +158,10 @@ export function createAnthropicDialect(options: DialectOptions, maxOutputTokens:
       // Newer models refuse thinking after something before it has changed, and the transient text will be gone.
       if (tail !== undefined && options.refusedWords.refusedBy(origin, modelId).has('thinking')) return;
       const blocks = reader.beforeCalls();
-      reply.calls.forEach(({ id }, index) => kept.keep(id, { blocks: blocks[index] ?? [] }));
+      reply.calls.forEach(({ id }, index) => {
+        const before = blocks[index] ?? [];
+        if (before.some((block) => block !== WORDS_HERE)) kept.keep(id, { blocks: before });
+      });
     },
   };
 }
