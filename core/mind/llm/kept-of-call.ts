@@ -18,7 +18,7 @@ export interface KeptOfCall {
 export const WORDS_HERE = '';
 
 /** A part of an answer, as it arrived. `sealed` is the JSON text of a block to be sent back; '' for any other part. */
-export interface AnswerPart {
+interface AnswerPart {
   readonly type: string;
   readonly sealed: string;
 }
