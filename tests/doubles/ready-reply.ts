@@ -11,6 +11,8 @@ export interface ReadyReply {
   readonly id: string;
   readonly text: string;
   readonly reasoning: string;
+  /** The request that the reasoning belongs to; empty if it may follow another. */
+  readonly before: string;
   readonly calls: readonly ReadyCall[];
   readonly isCutShort: boolean;
   readonly usage: { readonly input: number; readonly output: number; readonly cached?: number } | null;

@@ -1,7 +1,7 @@
 // Writes a scripted reply as the frames of each format, with the faults the script requests. Pure.
 
 import { CREATED_S, type ReadyReply } from './ready-reply.ts';
-import { signatureOf } from './vendors/anthropic-words.ts';
+import { boundTo, signatureOf } from './vendors/anthropic-words.ts';
 import { errorDocument, type RefusalKind } from './scripted-model-refusals.ts';
 import { responsesFrames } from './scripted-model-responses.ts';
 import type { ModelRequestSeen, WireFormat } from './scripted-model-requests.ts';
@@ -77,6 +77,7 @@ function readyReply(seen: ModelRequestSeen, reply: Reply, turn: number): ReadyRe
     id: String(turn),
     text: reply.text ?? '',
     reasoning: reply.reasoning ?? '',
+    before: seen.format === 'anthropic' ? boundTo(seen.body) : '',
     calls,
     isCutShort: reply.finish === 'length',
     usage: reply.usage === undefined ? { input: 100, output: 20 } : reply.usage,
@@ -186,7 +187,7 @@ function anthropicFrames(reply: ReadyReply, streams: boolean): string[] {
     const thoughts = reply.pieces(reply.reasoning).map((thinking) => ({ type: 'thinking_delta', thinking }));
     block({ type: 'thinking', thinking: '', signature: '' }, [
       ...thoughts,
-      { type: 'signature_delta', signature: signatureOf(reply.reasoning) },
+      { type: 'signature_delta', signature: signatureOf(reply.reasoning, reply.before) },
     ]);
   }
   if (reply.text !== '')

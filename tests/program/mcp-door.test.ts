@@ -29,7 +29,7 @@ test.each(eras)('a %s client asks, calculates and reads its own conversation', a
   expect((again.structuredContent as { sessionId: string }).sessionId).toBe(sessionId);
   const { resources } = await client.listResources();
   const uri = `trayclaw://sessions/${sessionId}`;
-  expect(resources.map((one) => one.uri)).toContain(uri);
+  expect(resources.find((one) => one.uri === uri)).toMatchObject({ name: 'What is it?', title: 'What is it?' });
   const { contents } = await client.readResource({ uri });
   expect(JSON.stringify(contents)).toContain('It is 42.');
   expect((await rig.claw.op('session.get', { sessionId, limit: 1 })).session.channel).toBe('mcp');

@@ -58,7 +58,7 @@ const fruitless = new Set(['artifact_read', 'spawn_cancel', 'message', 'screensh
 const models: Readonly<Record<Vendor, string>> = {
   openai: 'gpt-5.6',
   responses: 'gpt-5.6',
-  anthropic: 'claude-opus-4-8',
+  anthropic: 'claude-fable-5-2',
   ollama: 'qwen3',
   gemini: 'gemini-3-pro',
   mistral: 'mistral-large',
@@ -96,6 +96,8 @@ async function open(vendor: Vendor): Promise<{ model: ScriptedModel; claw: TrayC
   return { model, claw: await home.open({ config }) };
 }
 
+const learned = /bound to a different conversation/;
+
 /** Runs a turn and approves every call until it has ended. */
 async function turn(claw: TrayClaw, text: string, sessionId: string | undefined) {
   const sent = await claw.op('message.send', { text, ...(sessionId === undefined ? {} : { sessionId }) });
@@ -121,9 +123,11 @@ test.each(vendors)('%s answers a session in which every tool is called', { timeo
   let sessionId: string | undefined;
   for (const [at] of asked.entries()) {
     const ended = await turn(claw, `turn ${at}.`, sessionId);
-    expect([at, ended.status, model.violations]).toEqual([at, 'done', []]);
+    expect([at, ended.status, model.violations.filter((said) => !learned.test(said))]).toEqual([at, 'done', []]);
     ({ sessionId } = ended);
   }
+  // Only by a refusal can it learn that a vendor checks what precedes a thought.
+  expect(model.violations).toHaveLength(vendor === 'anthropic' ? 1 : 0);
   expect(asked.length).toBeGreaterThanOrEqual(20);
   expect(model.requests[0]?.toolNames).toEqual(offered);
 

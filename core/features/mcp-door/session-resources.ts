@@ -17,6 +17,8 @@ export async function listSessions(claw: Claw, peer: Peer): Promise<ListResource
     .map(({ sessionId, title, updatedAtMs }) => ({
       uri: sessionUri(sessionId),
       name: title === '' ? sessionId : title,
+      // Clients show a title rather than a name, and without one the title of the template.
+      title: title === '' ? sessionId : title,
       mimeType: 'text/markdown',
       annotations: { lastModified: new Date(updatedAtMs).toISOString() },
     }));

@@ -3,7 +3,15 @@
 
 import type { AppError } from '../../contracts/errors.ts';
 import { isTooLong } from './too-long.ts';
-import { byStatus, createFailure, readVendorError, type FailureCode, type VendorFailure } from './vendor-failure.ts';
+import {
+  byStatus,
+  createFailure,
+  readVendorError,
+  spentCodes,
+  type FailureCode,
+  type VendorError,
+  type VendorFailure,
+} from './vendor-failure.ts';
 
 const byType: Readonly<Record<string, FailureCode>> = {
   authentication_error: 'model_auth',
@@ -24,19 +32,20 @@ const creditSentences =
 const filterSentence = /blocked by content filter/i;
 
 export function mapAnthropicFailure(failure: VendorFailure): AppError {
-  const { type, message } = readVendorError(failure.body);
-  const code = codeOf(type, failure.status, message);
+  const said = readVendorError(failure.body);
+  const { type, message } = said;
+  const code = codeOf(said, failure.status);
   const isRefusal = code === 'model_rejected' && filterSentence.test(message);
   // The vendor names the thing it does not know. Any other 404 comes from an address that is not the vendor's.
   const hint = code === 'model_unknown' && type === '' ? 'Check the model name, and the baseUrl and kind of this provider.' : undefined;
   return createFailure(code, isRefusal ? { ...failure, isRefusal } : failure, message, hint);
 }
 
-function codeOf(type: string, status: number, message: string): FailureCode {
+function codeOf({ type, code, message }: VendorError, status: number): FailureCode {
   if (type === 'invalid_request_error' || type === '') {
     if (isTooLong(message)) return 'model_context_overflow';
   }
   // A spend cap also has status 429, like a rate limit, but waiting does not help.
-  if (status < 500 && creditSentences.test(message)) return 'model_quota';
+  if (spentCodes.test(code) || (status < 500 && creditSentences.test(message))) return 'model_quota';
   return byType[type] ?? byStatus(status);
 }

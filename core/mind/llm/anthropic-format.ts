@@ -5,6 +5,7 @@
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import { wireCallId } from './call-ids.ts';
+import { inArrivalOrder } from './kept-of-call.ts';
 import {
   inWords,
   jsonText,
@@ -26,8 +27,8 @@ export interface AnthropicFormatOptions {
   readonly seesImages: boolean;
   /** The API requires `max_tokens`. */
   maxOutputTokens(modelId: string): number;
-  /** Signed thinking blocks (JSON texts) of the reply that made this call; the API wants them back during a tool loop. */
-  thinkingBefore(callId: string): readonly string[];
+  /** Signed thinking blocks (JSON texts) before this call, with `WORDS_HERE`; the API wants them back where they were. */
+  readonly before: (callId: string) => readonly string[];
   /** The fields and schema keywords that this server refused. */
   readonly refused: ReadonlySet<string>;
 }
@@ -104,15 +105,11 @@ function resultBlock(result: ToolMessage): string {
 }
 
 function assistantText(message: AssistantMessage, options: AnthropicFormatOptions): string {
-  const [firstCall] = message.calls;
-  const blocks = firstCall === undefined ? [] : [...options.thinkingBefore(firstCall.id)];
-  if (message.text.trim() !== '') blocks.push(textBlock(message.text));
-  for (const call of message.calls) {
-    blocks.push(
-      `{"type":"tool_use","id":${jsonText(wireCallId(call.id, 'plain'))},"name":${jsonText(safeToolName(call.tool))},"input":${safeArgs(call.args)}}`,
-    );
-  }
-  if (blocks.length === 0) blocks.push(textBlock(''));
+  const blocks = inArrivalOrder(message.calls, message.text.trim() === '' && message.calls.length > 0 ? null : textBlock(message.text), {
+    before: options.before,
+    callText: ({ id, tool, args }) =>
+      `{"type":"tool_use","id":${jsonText(wireCallId(id, 'plain'))},"name":${jsonText(safeToolName(tool))},"input":${safeArgs(args)}}`,
+  });
   return `{"role":"assistant","content":[${blocks.join(',')}]}`;
 }
 

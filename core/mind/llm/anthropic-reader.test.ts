@@ -44,9 +44,11 @@ test('reads parallel calls, one of them without arguments', () => {
 test('reads thinking as reasoning, keeps signed blocks, and ignores unknown events', () => {
   const reader = read(readFixture('anthropic-thinking.txt'));
   expect(reader.finish()).toMatchObject({ reasoning: 'I should look.', calls: [{ id: 'toolu_t' }] });
-  expect(reader.signedThinking().map((block) => JSON.parse(block) as unknown)).toEqual([
-    { type: 'thinking', thinking: 'I should look.', signature: 'EqQBCgIYAhIM' },
-    { type: 'redacted_thinking', data: 'abc=' },
+  expect(reader.beforeCalls().map((blocks) => blocks.map((block) => JSON.parse(block) as unknown))).toEqual([
+    [
+      { type: 'thinking', thinking: 'I should look.', signature: 'EqQBCgIYAhIM' },
+      { type: 'redacted_thinking', data: 'abc=' },
+    ],
   ]);
 });
 
@@ -66,4 +68,21 @@ test('throws on an error event and on a missing end', () => {
   );
   const reader = read(readFixture('anthropic-cut-off.txt'));
   expect(() => reader.finish()).toThrow(expect.objectContaining({ code: 'model_cut_off' }));
+});
+
+test('text after a call or a thought is a new paragraph; text after text continues it', () => {
+  const parts = [
+    { type: 'text', text: 'I look' },
+    { type: 'text', text: ' there.' },
+    { type: 'tool_use', id: 'toolu_1', name: 'list_dir', input: {} },
+    { type: 'text', text: 'And ' },
+    { type: 'text', text: 'here.' },
+    { type: 'tool_use', id: 'toolu_2', name: 'list_dir', input: {} },
+    { type: 'text', text: '' },
+  ];
+  const starts = parts.map((content_block, index) => ({ type: 'content_block_start', index, content_block }));
+  const events = [...starts, { type: 'message_stop' }].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  const sink = new RecordingSink();
+  expect(read(events.join(''), sink).finish().text).toBe('I look there.\n\nAnd here.');
+  expect(sink.texts.join('')).toBe('I look there.\n\nAnd here.');
 });

@@ -3,6 +3,7 @@
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, Usage } from '../../contracts/llm.ts';
+import { blocksBeforeCalls } from './kept-of-call.ts';
 import type { ReaderContext } from './openai-reader.ts';
 import { argsText, badReply, count, cutOff, ReplyText, type RawReply, type ReplyReader } from './reply-reader.ts';
 
@@ -67,13 +68,10 @@ export class AnthropicReader implements ReplyReader {
     this.#isDone = true;
   }
 
-  /** JSON texts of the thinking blocks that carry the vendor's signature, to be sent back with their calls. */
-  signedThinking(): string[] {
-    return this.#blocks.flatMap((block) => {
-      if (block.redacted !== '') return [JSON.stringify({ type: 'redacted_thinking', data: block.redacted })];
-      if (block.type !== 'thinking' || block.signature === '') return [];
-      return [JSON.stringify({ type: 'thinking', thinking: block.thinking, signature: block.signature })];
-    });
+  /** For each call, in order: the signed thinking blocks since the previous call, and the position of the text. */
+  beforeCalls(): string[][] {
+    const parts = this.#blocks.map((block) => ({ type: block.type, sealed: sealedText(block) }));
+    return blocksBeforeCalls(parts, { text: 'text', call: 'tool_use' });
   }
 
   finish(): RawReply {
@@ -138,6 +136,8 @@ export class AnthropicReader implements ReplyReader {
       redacted: type === 'redacted_thinking' ? text(block['data']) : '',
     });
     if (type === 'tool_use') this.#context.sink.began?.();
+    // The vendor splits text at citations, so text directly after text continues it.
+    if (type !== 'text') this.#said.endParagraph();
     this.#said.addText(type === 'text' ? block['text'] : '');
     this.#said.addReasoning(block['thinking']);
   }
@@ -186,6 +186,12 @@ export class AnthropicReader implements ReplyReader {
     if (inputTokens === 0) return null;
     return { inputTokens, outputTokens: count(this.#usage['output_tokens']), cachedInputTokens: cached };
   }
+}
+
+/** The JSON text of a thinking block that carries the vendor's signature; '' for any other block. */
+function sealedText({ type, thinking, signature, redacted }: Block): string {
+  if (redacted !== '') return JSON.stringify({ type: 'redacted_thinking', data: redacted });
+  return type !== 'thinking' || signature === '' ? '' : JSON.stringify({ type, thinking, signature });
 }
 
 function text(value: unknown): string {

@@ -16,7 +16,7 @@ import { serverProfile } from './server-profile.ts';
 const parameters = { type: 'object', properties: { path: { type: 'string' } } };
 const tools: ModelRequest['tools'] = [{ name: 'read', description: 'Reads.', parameters }];
 const noWords: ReadonlySet<string> = new Set();
-const anthropic = createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 100, thinkingBefore: () => [], refused: noWords });
+const anthropic = createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 100, before: () => [], refused: noWords });
 const ollama = createOllamaFormat({ seesImages: true, contextTokens: () => 8192, thinkingBefore: () => '', refused: noWords });
 const chat = (preset: ServerName, modelId: string): readonly [Vendor, string, WireFormat] => [
   vendors.find((vendor) => vendor === preset) ?? 'openai',

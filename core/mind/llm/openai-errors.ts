@@ -4,7 +4,15 @@
 import type { AppError } from '../../contracts/errors.ts';
 import { saysNoTools } from './refused-words.ts';
 import { isTooLong } from './too-long.ts';
-import { byStatus, createFailure, readVendorError, type FailureCode, type VendorError, type VendorFailure } from './vendor-failure.ts';
+import {
+  byStatus,
+  createFailure,
+  readVendorError,
+  spentCodes,
+  type FailureCode,
+  type VendorError,
+  type VendorFailure,
+} from './vendor-failure.ts';
 
 const byCode: Readonly<Record<string, FailureCode>> = {
   invalid_api_key: 'model_auth',
@@ -19,7 +27,6 @@ const byCode: Readonly<Record<string, FailureCode>> = {
   request_too_large: 'model_context_overflow',
   content_filter: 'model_rejected',
   unsupported_country_region_territory: 'model_rejected',
-  content_policy_violation: 'model_rejected',
   model_not_found: 'model_unknown',
   authentication_error: 'model_auth',
   permission_error: 'model_auth',
@@ -36,8 +43,12 @@ const byCode: Readonly<Record<string, FailureCode>> = {
   tool_use_failed: 'model_bad_reply',
 };
 
-/** The codes of Azure's filter and OpenAI's. */
-const refusalCodes: ReadonlySet<string> = new Set(['content_filter', 'content_policy_violation']);
+/** The codes of Azure's filter and OpenAI's: content_policy_violation, bio_policy, image_content_policy_violation. */
+const refusalCodes = /^content_filter$|_policy(?:_violation)?$/;
+const refusalSentence = /flagged as potentially violating our usage policy/i;
+
+/** Codes that blame the request, even inside a stream, where there is no status: asking again would not help. */
+const requestCodes = /^invalid_prompt$|^data_residency_mismatch$|_policy(?:_violation)?$|image/;
 
 const missingModelSentences = /model .*(not found|does not exist|not loaded)|no (such )?models? (loaded|found)/i;
 
@@ -55,14 +66,15 @@ export function mapOpenAiFailure(failure: VendorFailure, options?: OpenAiFailure
     found === 'model_unknown' && !missingModelSentences.test(message) && code !== 'model_not_found'
       ? 'Check the model name and the baseUrl of this provider; it usually ends in /v1.'
       : undefined;
-  const isRefusal = refusalCodes.has(code) || refusalCodes.has(type);
+  const isRefusal = [code, type].some((one) => refusalCodes.test(one)) || refusalSentence.test(message);
   return createFailure(found, isRefusal ? { ...failure, isRefusal } : failure, message, hint);
 }
 
 function codeOf({ type, code, message }: VendorError, status: number): FailureCode {
   // llama-server reports template errors with status 500; repeating the same request would not help.
   if (status < 501 && saysNoTools(message)) return 'model_rejected';
-  return byCode[code] ?? byCode[type] ?? byStatusOrWords(status, message);
+  if (spentCodes.test(code)) return 'model_quota';
+  return byCode[code] ?? byCode[type] ?? byStatusOrWords(requestCodes.test(code) ? 400 : status, message);
 }
 
 function byStatusOrWords(status: number, message: string): FailureCode {

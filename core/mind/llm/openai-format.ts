@@ -15,6 +15,7 @@ import {
 } from './message-groups.ts';
 import type { KeptOfCall } from './kept-of-call.ts';
 import { openAiOutput } from './output-field.ts';
+import { unsignedDetail } from './reasoning-details.ts';
 import type { Tail, WireFormat } from './request-body.ts';
 import type { ServerProfile } from './server-profile.ts';
 import { withoutWords } from './wire-words.ts';
@@ -27,6 +28,10 @@ export interface OpenAiFormatOptions {
   readonly refused: ReadonlySet<string>;
   /** Data that arrived with a call and is sent back with it. */
   readonly keptOf: (callId: string) => KeptOfCall | undefined;
+  /** JSON texts of OpenRouter's reasoning before this call; empty for those of another model and lost ones. */
+  readonly detailsBefore?: (callId: string) => readonly string[];
+  /** True if the server wants signatures of Gemini among them. */
+  readonly isGemini?: boolean;
   /** True if this model accepts function tools on this endpoint only with reasoning switched off. */
   readonly needsNoReasoningWithTools: (modelId: string) => boolean;
 }
@@ -40,7 +45,8 @@ export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
       if (profile.streamOptions && !refused.has('stream_options')) parts.push(',"stream_options":{"include_usage":true}');
       if (request.tools.length > 0 && !refused.has('tools')) {
         parts.push(`,"tools":[${request.tools.map((tool) => toolText(tool, refused)).join(',')}]`);
-        const isOff = options.needsNoReasoningWithTools(request.modelId) && !refused.has('reasoning_effort');
+        const isRefused = refused.has('reasoning_with_tools') || options.needsNoReasoningWithTools(request.modelId);
+        const isOff = isRefused && !refused.has('reasoning_effort');
         if (isOff) parts.push(',"reasoning_effort":"none"');
       }
       parts.push(',"messages":[');
@@ -69,10 +75,9 @@ export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
   };
 }
 
-/** GPT 5.6 and later 5.x models refuse function tools together with reasoning on chat completions. */
+/** GPT 5.6 and later models refuse function tools together with reasoning on chat completions. */
 export function needsNoReasoningWithTools(modelId: string): boolean {
-  const minor = /^gpt-5\.(\d+)/.exec(modelId)?.[1];
-  return minor !== undefined && Number(minor) >= 6;
+  return /^gpt-(?:5\.(?:[6-9]|\d{2})|[6-9]|\d{2})/.test(modelId);
 }
 
 /** The separator before a message. An open tail ends in a tool result, after which this server accepts no user message. */
@@ -107,9 +112,18 @@ function assistantText(message: AssistantMessage, options: OpenAiFormatOptions):
 }
 
 /** Empty if the reasoning is no longer known: the server only checks that the field is present. */
-function reasoningBack(message: AssistantMessage, { profile, refused, keptOf }: OpenAiFormatOptions): string {
+function reasoningBack(message: AssistantMessage, options: OpenAiFormatOptions): string {
+  const { profile, refused, keptOf } = options;
+  if (profile.wantsBack === 'details' && !refused.has('reasoning_details')) return detailsBack(message.calls[0]?.id ?? '', options);
   if (profile.wantsBack !== 'reasoning' || refused.has('reasoning_content')) return '';
   return `,"reasoning_content":${jsonText(keptOf(message.calls[0]?.id ?? '')?.reasoning ?? '')}`;
+}
+
+function detailsBack(callId: string, { profile, detailsBefore, isGemini }: OpenAiFormatOptions): string {
+  const details = [...(detailsBefore?.(callId) ?? [])];
+  const isSigned = details.some((text) => text.includes('"reasoning.encrypted"'));
+  if (isGemini === true && !isSigned) details.push(unsignedDetail(wireCallId(callId, profile.callIds)));
+  return details.length === 0 ? '' : `,"reasoning_details":[${details.join(',')}]`;
 }
 
 /**

@@ -3,8 +3,9 @@
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { AppError } from '../../contracts/errors.ts';
-import type { FinishReason, Usage } from '../../contracts/llm.ts';
+import type { FinishReason, ReplyCall, Usage } from '../../contracts/llm.ts';
 import { CallAssembler } from './openai-calls.ts';
+import { ReasoningDetails, renamedIds } from './reasoning-details.ts';
 import { badReply, count, cutOff, ReplyText, type ProgressSink, type RawReply, type ReplyReader } from './reply-reader.ts';
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
@@ -34,6 +35,7 @@ export class OpenAiReader implements ReplyReader {
   #finish: FinishReason | null = null;
   #isDone = false;
   #hasRefused = false;
+  readonly #details = new ReasoningDetails();
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -64,6 +66,11 @@ export class OpenAiReader implements ReplyReader {
     return this.#calls.finish().map(({ extra }) => extra);
   }
 
+  /** JSON texts of OpenRouter's reasoning, with the calls' ids as they are sent back. */
+  reasoningDetails(calls: readonly ReplyCall[], sent: (id: string) => string): string[] {
+    return this.#details.texts(renamedIds(this.#calls.finish(), calls, sent));
+  }
+
   finish(): RawReply {
     if (this.#finish === null && !this.#isDone) throw cutOff(this.#context.provider);
     const calls = this.#calls.finish().map(({ id, name, args }) => ({ id, tool: name, args }));
@@ -90,6 +97,7 @@ export class OpenAiReader implements ReplyReader {
 
   #delta(delta: Record<string, unknown>): void {
     this.#said.addReasoning(isText(delta['reasoning_content']) ? delta['reasoning_content'] : delta['reasoning']);
+    this.#details.add(delta['reasoning_details']);
     this.#addContent(delta['content']);
     this.#said.addText(delta['refusal']);
     this.#hasRefused ||= isText(delta['refusal']);

@@ -48,6 +48,16 @@ export function saysNoTools(said: string): boolean {
   return noTools.test(said);
 }
 
+/** OpenAI: To use function tools, use /v1/responses or set reasoning_effort to 'none'. */
+const noReasoning = /set reasoning_effort to [`'"]none\b/i;
+
+/**
+ * Anthropic: Invalid `signature` in `thinking` block (changed, or bound to what preceded it); `thinking` or `redacted_thinking` blocks in
+ * the latest assistant message cannot be modified. OpenAI, after a change of account: The encrypted content gAAA… could not be verified.
+ */
+const noThinking =
+  /\bencrypted content\b.{0,80} could not be |[`'"](?:signature[`'"] in|thinking[`'"] or) [`'"](?:redacted_)?thinking[`'"] blocks?/i;
+
 /**
  * Returns the plain names: the last part of a path, and its snake case form if it is in camel case. At most a dozen. A refusal that tells
  * whose rules the server holds gives one word, `like:NAME`.
@@ -63,6 +73,8 @@ export function refusedWords(said: string): string[] {
   const likeness = likenessIn(said);
   if (likeness !== null) return [likeness];
   if (noTools.test(said)) words.add('tools');
+  if (noReasoning.test(said)) words.add('reasoning_with_tools');
+  if (noThinking.test(said)) words.add('thinking');
   if (noOutput.test(said)) words.add('response_format').add('output_config').add('format');
   return [...words].slice(0, WORDS_MAX);
 }

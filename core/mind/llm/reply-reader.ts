@@ -58,6 +58,7 @@ export class ReplyText {
   readonly #halves = { text: '', reasoning: '' };
   #sizeBytes = 0;
   #droppedBytes = 0;
+  #isParagraphOver = false;
 
   constructor(provider: string, sink: ProgressSink) {
     this.#provider = provider;
@@ -79,9 +80,16 @@ export class ReplyText {
     if (this.#inline?.isOver === true) this.#inline = null;
     this.#think(thought);
     if (text === '') return;
-    this.#text.add(text);
-    const whole = this.#wholeOf('text', text);
+    const spoken = this.#isParagraphOver ? `\n\n${text}` : text;
+    this.#isParagraphOver = false;
+    this.#text.add(spoken);
+    const whole = this.#wholeOf('text', spoken);
     if (whole !== '') this.#sink.text(whole);
+  }
+
+  /** Any later text is a new paragraph, because the model did something else in between. */
+  endParagraph(): void {
+    this.#isParagraphOver = this.#text.length > 0;
   }
 
   addReasoning(value: unknown): void {

@@ -9,7 +9,7 @@ import { RequestBodies, type WireFormat } from './request-body.ts';
 
 const openAi = (): WireFormat => createOpenAiFormat({ seesImages: true, ...plainServer, needsNoReasoningWithTools });
 const anthropic = (): WireFormat =>
-  createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 4096, thinkingBefore: () => [], refused: noWords });
+  createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 4096, before: () => [], refused: noWords });
 const formats = { openAi, anthropic };
 
 function send(bodies: RequestBodies, request: ModelRequest): unknown {
@@ -250,7 +250,8 @@ test('a shortened or replaced past is noticed and rewritten', () => {
 test('models that accept tools only without reasoning get a request without it', () => {
   const bodies = new RequestBodies(openAi());
   const keys = (modelId: string): boolean => 'reasoning_effort' in (send(bodies, createRequest([user('x')], { modelId })) as object);
-  expect([keys('gpt-5.6'), keys('gpt-5.10-mini'), keys('gpt-5.5'), keys('gpt-4o')]).toEqual([true, true, false, false]);
+  expect(['gpt-5.6', 'gpt-5.10-mini', 'gpt-6', 'gpt-6-astra', 'gpt-10'].filter((modelId) => !keys(modelId))).toEqual([]);
+  expect(['gpt-5', 'gpt-5.5', 'gpt-4o', 'gpt-oss-120b'].filter(keys)).toEqual([]);
 });
 
 test('building the body for message 2,000 costs about as much as for message 20', () => {

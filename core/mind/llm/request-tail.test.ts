@@ -9,7 +9,7 @@ import { noWords } from './wire-words.ts';
 
 const tools: ModelRequest['tools'] = [];
 const openAi = createOpenAiFormat({ seesImages: false, ...plainServer, needsNoReasoningWithTools: () => false });
-const anthropic = createAnthropicFormat({ seesImages: false, maxOutputTokens: () => 100, thinkingBefore: () => [], refused: noWords });
+const anthropic = createAnthropicFormat({ seesImages: false, maxOutputTokens: () => 100, before: () => [], refused: noWords });
 
 interface Body {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];

@@ -3,6 +3,7 @@
 
 import type { ToolSchema } from '../../contracts/llm.ts';
 import { wireCallId } from './call-ids.ts';
+import { inArrivalOrder } from './kept-of-call.ts';
 import {
   inWords,
   jsonText,
@@ -18,9 +19,6 @@ import type { Tail, WireFormat } from './request-body.ts';
 import type { ServerProfile } from './server-profile.ts';
 import { withoutWords } from './wire-words.ts';
 
-/** Marks the position of the answer's text among the items kept before a call. */
-export const WORDS_HERE = '';
-
 const OUTPUT_TOKENS_MIN = 16;
 
 export interface ResponsesFormatOptions {
@@ -29,7 +27,7 @@ export interface ResponsesFormatOptions {
   /** The fields and schema keywords that this server refused. */
   readonly refused: ReadonlySet<string>;
   /** Reasoning items (JSON texts) between the previous call and this one, with `WORDS_HERE`; the API wants them back during a tool loop. */
-  before(callId: string): readonly string[];
+  readonly before: (callId: string) => readonly string[];
 }
 
 export function createResponsesFormat(options: ResponsesFormatOptions): WireFormat {
@@ -81,23 +79,13 @@ function groupItems({ assistant, results, said }: MessageGroup, options: Respons
 
 /** Keeps the order of the answer: a reasoning item is directly before the item it led to. */
 function assistantItems({ text, calls }: AssistantMessage, options: ResponsesFormatOptions): string[] {
-  const items: string[] = [];
-  let words = text.trim() === '' && calls.length > 0 ? null : assistantText(text);
-  const say = (): void => {
-    if (words !== null) items.push(words);
-    words = null;
-  };
-  for (const { id, tool, args } of calls) {
-    for (const block of options.before(id)) {
-      if (block === WORDS_HERE) say();
-      else items.push(block);
-    }
-    say();
-    const name = `"name":${jsonText(safeToolName(tool))},"arguments":${jsonText(safeArgs(args))}`;
-    items.push(`{"type":"function_call","call_id":${jsonText(wireCallId(id, 'plain'))},${name}}`);
-  }
-  say();
-  return items;
+  return inArrivalOrder(calls, text.trim() === '' && calls.length > 0 ? null : assistantText(text), {
+    before: options.before,
+    callText: ({ id, tool, args }) => {
+      const name = `"name":${jsonText(safeToolName(tool))},"arguments":${jsonText(safeArgs(args))}`;
+      return `{"type":"function_call","call_id":${jsonText(wireCallId(id, 'plain'))},${name}}`;
+    },
+  });
 }
 
 function assistantText(text: string): string {

@@ -3,9 +3,9 @@
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, Usage } from '../../contracts/llm.ts';
+import { blocksBeforeCalls } from './kept-of-call.ts';
 import { readUsage, type ReaderContext } from './openai-reader.ts';
 import { argsText, badReply, cutOff, ReplyText, type RawReply, type ReplyReader } from './reply-reader.ts';
-import { WORDS_HERE } from './responses-format.ts';
 
 type Part = Record<string, unknown>;
 
@@ -24,7 +24,6 @@ interface Item {
 const incomplete: Readonly<Record<string, FinishReason>> = { max_output_tokens: 'length', content_filter: 'content_filter' };
 
 export class ResponsesReader implements ReplyReader {
-  readonly modelId: string;
   readonly #context: ReaderContext;
   readonly #said: ReplyText;
   readonly #items = new Map<number, Item>();
@@ -32,8 +31,7 @@ export class ResponsesReader implements ReplyReader {
   #end: FinishReason | null = null;
   #hasRefused = false;
 
-  constructor(context: ReaderContext, modelId: string) {
-    this.modelId = modelId;
+  constructor(context: ReaderContext) {
     this.#context = context;
     this.#said = new ReplyText(context.provider, context.sink);
   }
@@ -64,16 +62,7 @@ export class ResponsesReader implements ReplyReader {
 
   /** For each call, in order: the reasoning items since the previous call, and the position of the text. */
   beforeCalls(): string[][] {
-    const found: string[][] = [];
-    let since: string[] = [];
-    for (const { type, sealed } of this.#inOrder()) {
-      if (type === 'message') since.push(WORDS_HERE);
-      if (sealed !== '') since.push(sealed);
-      if (type !== 'function_call') continue;
-      found.push(since);
-      since = [];
-    }
-    return found;
+    return blocksBeforeCalls(this.#inOrder(), { text: 'message', call: 'function_call' });
   }
 
   #inOrder(): Item[] {
@@ -169,7 +158,9 @@ export class ResponsesReader implements ReplyReader {
 
   #words(at: number, delta: unknown): void {
     if (typeof delta !== 'string' || delta === '') return;
-    this.#itemAt(at, 'message').hasPieces = true;
+    const item = this.#itemAt(at, 'message');
+    if (!item.hasPieces) this.#said.endParagraph();
+    item.hasPieces = true;
     this.#said.addText(delta);
   }
 

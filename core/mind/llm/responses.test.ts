@@ -41,6 +41,7 @@ test.each<[string, string, object]>([
   ['text that arrives only as a whole', completes(0, message('Hello')) + ends(), { text: 'Hello' }],
   ['text that arrives only with the end', ends({ output: [message('Hello')] }), { text: 'Hello' }],
   ['text in pieces that is repeated as a whole', begins(0, message('')) + says('Hello') + completes(0, message('Hello')) + ends({ output: [message('Hello')] }), { text: 'Hello' }], // prettier-ignore
+  ['a comment and an answer, as two paragraphs', completes(0, message('I look.')) + completes(1, message('It is sunny.')) + ends(), { text: 'I look.\n\nIt is sunny.' }], // prettier-ignore
   ['unknown events', `: note\n\n${event('response.audio.delta', { delta: 'x' })}${says('Hi')}${ends()}`, { text: 'Hi' }],
   ['two calls, in the order of their indexes', begins(1, call('b', '')) + begins(0, call('a', '')) + event('response.function_call_arguments.delta', { output_index: 1, delta: '{}' }) + completes(0, call('a', rome)) + completes(1, call('b', '{}')) + ends(), { finishReason: 'tool_calls', calls: [{ id: 'a', tool: 'get_weather', args: rome }, { id: 'b', tool: 'get_weather', args: '{}' }] }], // prettier-ignore
   ['reasoning', event('response.reasoning_summary_text.delta', { output_index: 0, delta: 'Hm.' }) + completes(1, message('Hi')) + ends(), { reasoning: 'Hm.', text: 'Hi' }], // prettier-ignore
@@ -50,6 +51,9 @@ test.each<[string, string, object]>([
   ['a filter', completes(0, call('a', rome)) + event('response.incomplete', { response: { status: 'incomplete', incomplete_details: { reason: 'content_filter' } } }), { finishReason: 'content_filter', calls: [] }], // prettier-ignore
   ['a missing end', says('one'), { code: 'model_cut_off' }],
   ['a failed end', says('one') + event('response.failed', { response: { status: 'failed', error: { code: 'rate_limit_exceeded', message: 'Slow down.' } } }), { code: 'model_rate_limited' }], // prettier-ignore
+  ...['bio_policy', 'invalid_image_format', 'data_residency_mismatch'].map((code): [string, string, object] => [`an end that blames the request, ${code}`, says('one') + event('response.failed', { response: { status: 'failed', error: { code, message: 'No.' } } }), { code: 'model_rejected', isRetryable: false }]), // prettier-ignore
+  ['a flagged prompt', event('response.failed', { response: { status: 'failed', error: { code: 'invalid_prompt', message: 'Invalid prompt: your prompt was flagged as potentially violating our usage policy.' } } }), { code: 'model_rejected', isRetryable: false, data: { refusal: true } }], // prettier-ignore
+  ['a prompt that is too long, from a gateway', event('response.failed', { response: { status: 'failed', error: { code: 'invalid_prompt', message: 'The prompt is too long: 9000 tokens.' } } }), { code: 'model_context_overflow' }], // prettier-ignore
   ['an error', event('error', { code: 'server_error', message: 'The server had an error.', param: null }), { code: 'model_unavailable' }],
   ['an error in a field', event('error', { error: { type: 'invalid_request_error', code: 'context_length_exceeded', message: 'Too long.' } }), { code: 'model_context_overflow' }], // prettier-ignore
   ['another format', 'data: {"choices":[{"delta":{"content":"hi"}}]}\n\ndata: [DONE]\n\n', { code: 'model_cut_off' }],
@@ -90,4 +94,36 @@ test('reasoning is sent back before its result, only to the model that produced 
   expect(back?.map(({ type }) => type)).toEqual(['message', 'reasoning', 'message', 'function_call', 'function_call_output']);
   expect(other?.map(({ type }) => type)).toEqual(['message', 'message', 'function_call', 'function_call_output']);
   expect(model.requests[0]?.body).toMatchObject({ store: false, include: ['reasoning.encrypted_content'], tools: [{ strict: false }] });
+});
+
+test('reasoning that another account cannot read is forgotten, and the request repeated', async () => {
+  await using server = await ScriptedServer.start(
+    { chunks: [completes(0, { type: 'reasoning', summary: [], encrypted_content: 'gAAAAx' }), completes(1, call('a', rome)), ends()] },
+    {
+      status: 400,
+      chunks: [
+        JSON.stringify({
+          error: {
+            message:
+              'The encrypted content gAAA...Axx= could not be verified. Reason: Encrypted content organization_id did not match the target organization.',
+            type: 'invalid_request_error',
+            code: 'invalid_encrypted_content',
+          },
+        }),
+      ],
+    },
+    { chunks: [says('Sunny.'), ends()] },
+  );
+  const provider = { kind: 'openai' as const, format: 'responses' as const, baseUrl: `${server.url}/v1`, apiKey: 'env:KEY' };
+  const router = createRouter({ providers: { lab: provider }, models: { retries: 0 } });
+  const { signal } = new AbortController();
+  const messages: ChatMessage[] = [user('weather?')];
+  const first = await router.stream('lab/gpt-5.6', createRequest(messages), new RecordingSink(), { signal });
+  messages.push(
+    { role: 'assistant', text: '', calls: first.calls },
+    { role: 'tool', id: 'a', tool: 'get_weather', text: 'sunny', isError: false },
+  );
+  expect(await router.stream('lab/gpt-5.6', createRequest(messages), new RecordingSink(), { signal })).toMatchObject({ text: 'Sunny.' });
+  await router.close();
+  expect(server.seen.map(({ body }) => body.includes('gAAAAx'))).toEqual([false, true, false]);
 });

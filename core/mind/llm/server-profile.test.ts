@@ -85,6 +85,20 @@ test.each([
   if (word === 'max_tokens') expect(bodies(server)[1]).toMatchObject({ max_completion_tokens: 50 });
 });
 
+test('reasoning with tools is disabled after a refusal', async () => {
+  const message =
+    "Function tools with reasoning_effort are not supported for our-model in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
+  await using server = await ScriptedServer.start(refusal(message), ok, ok, ok);
+  const router = routerTo(server, { preset: 'openai' });
+  const ask = (offered: typeof tools) =>
+    router.stream('lab/our-model', createRequest([user('hi')], { tools: offered }), new RecordingSink(), { signal: never });
+  await ask(tools);
+  await ask(tools);
+  await ask([]);
+  await router.close();
+  expect(bodies(server).map((body) => body['reasoning_effort'])).toEqual([undefined, 'none', 'none', undefined]);
+});
+
 test('a second refusal ends the call: it never loops', async () => {
   const scripts = ['stream_options', 'max_tokens', 'additionalProperties'].map((word) => refusal(`Unknown parameter: '${word}'.`));
   await using server = await ScriptedServer.start(...scripts, ok);

@@ -12,8 +12,8 @@ export interface ServerProfile {
   readonly callIds: 'any' | 'nine';
   /** Whether a user message may directly follow a tool result; if not, a short assistant message separates them. */
   readonly userAfterTool: boolean;
-  /** The part of an answer that the server wants back with a call: its reasoning, the signature of its thoughts, or nothing. */
-  readonly wantsBack: 'nothing' | 'reasoning' | 'signatures';
+  /** The part of an answer that the server wants back with a call: its reasoning, that of any vendor, its signatures, or nothing. */
+  readonly wantsBack: 'nothing' | 'reasoning' | 'details' | 'signatures';
   /** How a schema is enforced: `strict` as OpenAI wants it (every key required, objects closed), `plain` as it is, or not at all. */
   readonly outputs: 'strict' | 'plain' | 'none';
   /** Whether a 400 without a body means that the request was too long. */
@@ -38,7 +38,8 @@ const profiles: Readonly<Record<ServerName, Partial<ServerProfile>>> = {
   // o-series and gpt-5 refuse max_tokens; older models accept the newer name as well. Source: API reference.
   openai: { maxTokensKey: 'max_completion_tokens', outputs: 'strict' },
   // Drops fields that the model behind it does not accept. Source: its documentation.
-  openrouter: {},
+  // "Gemini models require OpenRouter reasoning details to be preserved in each request."
+  openrouter: { wantsBack: 'details' },
   // Refuses reasoning fields in the history ("property 'reasoning' is unsupported").
   groq: {},
   // 422 extra_forbidden for stream_options (usage comes without it); ids of nine characters, code 3280;
@@ -87,6 +88,8 @@ export function serverNameOf(baseUrl: string): ServerName | null {
  * mistral-common's validator; Google's and DeepSeek's refusals, as reported in 2026.
  */
 const telling: readonly (readonly [RegExp, ServerName])[] = [
+  // It quotes Google's refusal.
+  [/require OpenRouter reasoning details/i, 'openrouter'],
   [/tool call id was .{0,80} with a length of 9|unexpected role '?user'? after role '?tool/i, 'mistral'],
   [/missing a [`'"]?thought_signature/i, 'gemini'],
   [/reasoning_content\W.{0,60}must be passed back|missing [`'"]?reasoning_content/i, 'deepseek'],

@@ -135,6 +135,9 @@ function refused(said: string): { readonly refusedWords?: readonly string[] } {
   return words.length === 0 ? {} : { refusedWords: words };
 }
 
+/** Codes of OpenAI (`code`) and Anthropic (`details.error_code`) for an account without money, despite the status of a rate limit. */
+export const spentCodes = /^(?:credit_balance_exhausted|\w+_(?:spend|usage)_limit_(?:exceeded|reached))$/;
+
 export interface VendorError {
   readonly type: string;
   readonly code: string;
@@ -155,7 +158,8 @@ export function readVendorError(body: unknown): VendorError {
   const source = isPlainObject(inner) ? inner : body;
   // Google: the name of the error is in `status`, `code` repeats the HTTP status. Groq names the status inside a stream.
   const type = text(source['type']) || (typeof source['status'] === 'string' ? source['status'] : '');
-  const code = text(source['code']) || text(source['status_code']);
+  const { details } = source;
+  const code = text(source['code']) || text(source['status_code']) || (isPlainObject(details) ? text(details['error_code']) : '');
   return { type, code, message: messageOf(source) };
 }
 

@@ -9,6 +9,9 @@ import type { VendorFailure } from './vendor-failure.ts';
 const failure = (status: number, body: unknown, headers: VendorFailure['headers'] = {}): VendorFailure => {
   return { provider: 'lab', modelId: 'm-1', status, headers, body, secrets: [], nowMs: 0 };
 };
+const spent = (error_code: string) => {
+  return failure(429, { type: 'error', error: { type: 'rate_limit_error', message: 'Usage is paused.', details: { error_code } } });
+};
 const openAi = (status: number, message: string, rest: object = {}) => failure(status, { error: { message, ...rest } });
 
 test.each([
@@ -129,6 +132,22 @@ test.each([
   ),
 ])('a rate limit that mentions tokens is not an overflow', (error) => {
   expect(error).toMatchObject({ code: 'model_rate_limited', isRetryable: true });
+});
+
+test.each([
+  [
+    'OpenAI',
+    mapOpenAiFailure(openAi(429, 'You have reached it.', { type: 'rate_limit_error', code: 'organization_spend_limit_exceeded' })),
+  ],
+  ['OpenAI, without credit', mapOpenAiFailure(openAi(429, 'Add credits.', { type: 'requests', code: 'credit_balance_exhausted' }))],
+  ['Anthropic', mapAnthropicFailure(spent('enforced_spend_limit_reached'))],
+  ['Anthropic, by contract', mapAnthropicFailure(spent('contract_spend_limit_reached'))],
+])('a spend limit of %s is known by its code, and not waited for', (_vendor, error) => {
+  expect(error).toMatchObject({ code: 'model_quota', isRetryable: false });
+});
+
+test('other codes of Anthropic do not change what its type means', () => {
+  expect(mapAnthropicFailure(spent('ramp_limit_exceeded'))).toMatchObject({ code: 'model_rate_limited', isRetryable: true });
 });
 
 test('a spend cap is not waited for, an empty refusal elsewhere is no overflow', () => {

@@ -46,8 +46,8 @@ export interface Dialect {
   leaveOut(words: readonly string[], modelId: string, sent: Buffer): readonly string[];
   readonly createReader: (request: ModelRequest, sink: ProgressSink) => ReplyReader;
   readonly mapFailure: (answer: FailedAnswer, modelId: string) => AppError;
-  /** Called with the finished reader and the reply. */
-  readonly onReply?: (reader: ReplyReader, reply: ModelReply) => void;
+  /** Called with the finished reader, the reply and the request. */
+  readonly onReply?: (reader: ReplyReader, reply: ModelReply, request: ModelRequest) => void;
 }
 
 export class WireClient implements ModelClient {
@@ -79,7 +79,7 @@ export class WireClient implements ModelClient {
       isClean = true;
       const ids: CallIds = { next: this.#nextCallId, isTaken: (id) => lease.isCallIdTaken(id) };
       const reply = completeReply(raw, ids, lease.bytes.length);
-      this.#dialect.onReply?.(reader, reply);
+      this.#dialect.onReply?.(reader, reply, request);
       return reply;
     } catch (cause) {
       throw this.#learn(cause, request.modelId, lease.bytes);

@@ -6,7 +6,8 @@ import { mapAnthropicFailure } from './anthropic-errors.ts';
 import { createAnthropicFormat } from './anthropic-format.ts';
 import { AnthropicReader } from './anthropic-reader.ts';
 import { createInWordsFormat } from './in-words-format.ts';
-import { KeptOfCalls } from './kept-of-call.ts';
+import { wireCallId } from './call-ids.ts';
+import { KeptOfCalls, WORDS_HERE } from './kept-of-call.ts';
 import { mapOllamaFailure } from './ollama-errors.ts';
 import { createOllamaFormat } from './ollama-format.ts';
 import { OllamaReader } from './ollama-reader.ts';
@@ -47,19 +48,27 @@ export function createOpenAiDialect(options: DialectOptions, profile: ServerProf
     framing: 'events',
     path: pathOf(options.baseUrl, '/chat/completions'),
     headers: headerList(options, bearer(options)),
-    ...bodiesByModel(options, (refused) =>
-      createOpenAiFormat({
-        seesImages: options.seesImages,
-        profile: withLikeness(profile, refused),
-        refused,
-        keptOf: (callId) => kept.of(callId),
-        needsNoReasoningWithTools: (modelId) => wantsNoReasoning && needsNoReasoningWithTools(modelId),
-      }),
+    ...bodiesByModel(
+      options,
+      (refused, modelId) =>
+        createOpenAiFormat({
+          seesImages: options.seesImages,
+          profile: withLikeness(profile, refused),
+          refused,
+          keptOf: (callId) => kept.of(callId),
+          detailsBefore: (callId) => kept.of(`${modelId} ${callId}`)?.blocks ?? [],
+          isGemini: modelId.includes('gemini') || refused.has('like:openrouter'),
+          needsNoReasoningWithTools: () => wantsNoReasoning && needsNoReasoningWithTools(modelId),
+        }),
+      { kept },
     ),
     mapFailure: map,
     createReader: (request, sink) => new OpenAiReader(readerContext(options, map, request, sink)),
-    onReply(reader, reply) {
-      if (!(reader instanceof OpenAiReader)) return;
+    onReply(reader, reply, { modelId }) {
+      const [first] = reply.calls;
+      if (first === undefined || !(reader instanceof OpenAiReader)) return;
+      const details = reader.reasoningDetails(reply.calls, (id) => wireCallId(id, profile.callIds));
+      if (details.length > 0) kept.keep(`${modelId} ${first.id}`, { blocks: details });
       const extras = reader.callExtras();
       reply.calls.forEach(({ id }, index) => {
         kept.keep(id, { extra: extras[index] ?? '', ...(index === 0 ? { reasoning: reply.reasoning } : {}) });
@@ -80,21 +89,24 @@ export function createResponsesDialect(options: DialectOptions, profile: ServerP
     framing: 'events',
     path: pathOf(options.baseUrl, '/responses'),
     headers: headerList(options, bearer(options)),
-    ...bodiesByModel(options, (refused, modelId) =>
-      createResponsesFormat({
-        seesImages: options.seesImages,
-        profile,
-        refused,
-        before: (callId) => kept.of(`${modelId} ${callId}`)?.blocks ?? [],
-      }),
+    ...bodiesByModel(
+      options,
+      (refused, modelId) =>
+        createResponsesFormat({
+          seesImages: options.seesImages,
+          profile,
+          refused,
+          before: (callId) => kept.of(`${modelId} ${callId}`)?.blocks ?? [],
+        }),
+      { kept },
     ),
     mapFailure: map,
-    createReader: (request, sink) => new ResponsesReader(readerContext(options, map, request, sink), request.modelId),
-    onReply(reader, reply) {
+    createReader: (request, sink) => new ResponsesReader(readerContext(options, map, request, sink)),
+    onReply(reader, reply, { modelId }) {
       if (!(reader instanceof ResponsesReader)) return;
       const before = reader.beforeCalls();
       // Only the model that produced the reasoning can read it.
-      reply.calls.forEach(({ id }, index) => kept.keep(`${reader.modelId} ${id}`, { blocks: before[index] ?? [] }));
+      reply.calls.forEach(({ id }, index) => kept.keep(`${modelId} ${id}`, { blocks: before[index] ?? [] }));
     },
   };
 }
@@ -129,22 +141,27 @@ export function createOllamaDialect(options: DialectOptions, contextTokens: (mod
 export function createAnthropicDialect(options: DialectOptions, maxOutputTokens: (modelId: string) => number): Dialect {
   const map = failureMapper(options, mapAnthropicFailure);
   const kept = new KeptOfCalls();
-  const thinkingBefore = (callId: string): readonly string[] => kept.of(callId)?.blocks ?? [];
+  const blocksBefore = (callId: string): readonly string[] => kept.of(callId)?.blocks ?? [];
   const createFormat = (refused: ReadonlySet<string>): WireFormat =>
-    createAnthropicFormat({ seesImages: options.seesImages, maxOutputTokens, thinkingBefore, refused });
+    createAnthropicFormat({ seesImages: options.seesImages, maxOutputTokens, before: blocksBefore, refused });
+  const { origin } = new URL(options.baseUrl);
   return {
     provider: options.provider,
     framing: 'events',
     path: pathOf(withV1(options.baseUrl), '/messages'),
     headers: headerList(options, { 'anthropic-version': '2023-06-01', ...(options.key === null ? {} : { 'x-api-key': options.key }) }),
-    ...bodiesByModel(options, createFormat, { mayUseWords: false }),
+    ...bodiesByModel(options, createFormat, { mayUseWords: false, kept }),
     mapFailure: map,
     createReader: (request, sink) => new AnthropicReader(readerContext(options, map, request, sink)),
-    onReply(reader, reply) {
-      const [firstCall] = reply.calls;
-      if (firstCall === undefined || !(reader instanceof AnthropicReader)) return;
-      const blocks = reader.signedThinking();
-      if (blocks.length > 0) kept.keep(firstCall.id, { blocks });
+    onReply(reader, reply, { modelId, tail }) {
+      if (!(reader instanceof AnthropicReader)) return;
+      // Newer models refuse thinking after something before it has changed, and the transient text will be gone.
+      if (tail !== undefined && options.refusedWords.refusedBy(origin, modelId).has('thinking')) return;
+      const blocks = reader.beforeCalls();
+      reply.calls.forEach(({ id }, index) => {
+        const before = blocks[index] ?? [];
+        if (before.some((block) => block !== WORDS_HERE)) kept.keep(id, { blocks: before });
+      });
     },
   };
 }
@@ -156,7 +173,7 @@ export function createAnthropicDialect(options: DialectOptions, maxOutputTokens:
 function bodiesByModel(
   { baseUrl, refusedWords }: DialectOptions,
   createFormat: (refused: ReadonlySet<string>, modelId: string) => WireFormat,
-  { mayUseWords } = { mayUseWords: true },
+  { mayUseWords = true, kept }: { readonly mayUseWords?: boolean; readonly kept?: KeptOfCalls } = {},
 ): Pick<Dialect, 'bodiesOf' | 'leaveOut' | 'toolsInWords'> {
   const { origin } = new URL(baseUrl);
   const needsWords = (refused: ReadonlySet<string>): boolean => mayUseWords && refused.has('tools');
@@ -176,6 +193,7 @@ function bodiesByModel(
     leaveOut(words, modelId, sent) {
       const found = wordsToLeaveOut(words, sent, refusedWords.refusedBy(origin, modelId));
       if (found.length > 0) refusedWords.refuse(origin, modelId, found);
+      if (found.includes('thinking')) kept?.clear();
       return found;
     },
   };

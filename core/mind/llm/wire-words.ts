@@ -32,6 +32,7 @@ const optionalFields: ReadonlySet<string> = new Set([
   'max_completion_tokens',
   'reasoning_effort',
   'reasoning_content',
+  'reasoning_details',
   'extra_content',
   'truncate',
   'tools',
@@ -45,7 +46,11 @@ const optionalFields: ReadonlySet<string> = new Set([
 /** Returns the refused words that were sent, may be left out and are not left out already; and a likeness that was not known. */
 export function wordsToLeaveOut(words: readonly string[], sent: Buffer, already: ReadonlySet<string>): string[] {
   return words.filter((word) => {
+    // Refused for what precedes it, and so again whenever that has changed.
+    if (word === 'thinking')
+      return ['"thinking":', '"redacted_thinking"', '"encrypted_content":', '"reasoning_details":'].some((key) => sent.includes(key));
     if (already.has(word)) return false;
+    if (word === 'reasoning_with_tools') return sent.includes('"tools":') && !sent.includes('"reasoning_effort":');
     // Its rules are about calls in the history.
     if (word.startsWith('like:')) return sent.includes('"tool_calls":');
     return (optionalFields.has(word) || schemaWords.has(word)) && sent.includes(`"${word}":`);

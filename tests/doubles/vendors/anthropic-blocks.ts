@@ -2,13 +2,14 @@
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { checkSides } from './anthropic-images.ts';
-import { anthropicNo, isTextEmpty, isThinking, signatureOf } from './anthropic-words.ts';
+import { anthropicNo, boundTo, isTextEmpty, isThinking, signatureOf, versionOf } from './anthropic-words.ts';
 import { given, has, list, parts, text, type Part } from './refused.ts';
 
 const MESSAGES_MAX = 100_000;
 const IMAGE_BYTES_MAX = 5_242_880;
 const IMAGES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 const CALL_KEYS = ['type', 'id', 'name', 'input', 'cache_control', 'caller'];
+const bound = '. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'; // prettier-ignore
 const OTHER_BLOCKS = ['redacted_thinking', 'document', 'search_result', 'server_tool_use', 'web_search_tool_result', 'container_upload', 'compaction']; // prettier-ignore
 
 interface Turn {
@@ -17,14 +18,14 @@ interface Turn {
   readonly index: number;
 }
 
-export function checkTurns(body: Part, version: number): void {
+export function checkTurns(body: Part): void {
   const messages = list(body['messages']);
   if (messages.length === 0) throw anthropicNo('messages: at least one message is required');
   if (messages.length > MESSAGES_MAX) throw anthropicNo(`messages: List should have at most ${MESSAGES_MAX} items after validation, not ${messages.length}`); // prettier-ignore
   const seen = new Set<string>();
   const turns: Turn[] = [];
   messages.forEach((message, index) => {
-    const { role, blocks } = readMessage(message, { index, isLast: index === messages.length - 1, seen });
+    const { role, blocks } = readMessage(message, { index, isLast: index === messages.length - 1, seen, before: boundTo(body, index) });
     const last = turns[turns.length - 1];
     // Adjacent messages with the same role form one turn for the server.
     if (last?.role === role) last.blocks.push(...blocks);
@@ -38,34 +39,33 @@ export function checkTurns(body: Part, version: number): void {
     if (turn.role === 'assistant') checkAnswered(turn, turns[place + 1]);
     else checkResults(turn, turns[place - 1]);
   });
-  checkEnd(turns, { version, thinks: isThinking(body) });
+  checkEnd(turns, { version: versionOf(text(body['model'])), thinks: isThinking(body) });
   if (isPlainObject(body['thinking']) && body['thinking']['type'] === 'enabled') checkOpensWithThinking(turns);
 }
 
 function readMessage(
   message: unknown,
-  about: { index: number; isLast: boolean; seen: Set<string> },
+  about: { index: number; isLast: boolean; seen: Set<string>; before: string },
 ): { role: string; blocks: readonly Part[] } {
-  const { index, isLast, seen } = about;
+  const { index, isLast, ...more } = about;
   const at = `messages.${index}`;
   const role = isPlainObject(message) ? message['role'] : undefined;
   if (role === 'system') throw anthropicNo('messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.'); // prettier-ignore
   if (!isPlainObject(message) || (role !== 'user' && role !== 'assistant')) throw anthropicNo(`${at}.role: Input should be 'user' or 'assistant'`); // prettier-ignore
   for (const key of Object.keys(message)) if (key !== 'role' && key !== 'content') throw anthropicNo(`${at}.${key}: Extra inputs are not permitted`); // prettier-ignore
-  return { role, blocks: readContent(message['content'], { role, at, isLast, seen }) };
+  return { role, blocks: readContent(message['content'], { role, at, isLast, ...more }) };
 }
 
-function readContent(content: unknown, about: { role: string; at: string; isLast: boolean; seen: Set<string> }): readonly Part[] {
-  const { role, at, isLast, seen } = about;
+function readContent(content: unknown, about: Omit<BlockPlace, 'where'> & { isLast: boolean }): readonly Part[] {
+  const { isLast, ...place } = about;
+  const { role, at } = place;
   if (content === '' || (Array.isArray(content) && content.length === 0)) {
     if (isLast && role === 'assistant') return [];
     throw anthropicNo(`${at}: all messages must have non-empty content except for the optional final assistant message`);
   }
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   if (!Array.isArray(blocks)) throw anthropicNo(`${at}.content: Input should be a valid string or list`);
-  blocks.forEach((block: unknown, place) =>
-    checkBlock(isPlainObject(block) ? block : {}, { role, at, where: `${at}.content.${place}`, seen }),
-  );
+  blocks.forEach((block: unknown, index) => checkBlock(isPlainObject(block) ? block : {}, { ...place, where: `${at}.content.${index}` }));
   return parts(blocks);
 }
 
@@ -74,6 +74,8 @@ interface BlockPlace {
   readonly at: string;
   readonly where: string;
   readonly seen: Set<string>;
+  /** Everything that must precede the thinking of this message. */
+  readonly before: string;
 }
 
 function checkBlock(block: Part, place: BlockPlace): void {
@@ -95,7 +97,7 @@ function checkBlock(block: Part, place: BlockPlace): void {
       checkResult(block, where);
       return;
     case 'thinking':
-      checkThinkingBlock(block, where);
+      checkThinkingBlock(block, place);
       return;
     default:
       if (OTHER_BLOCKS.includes(text(block['type']))) return;
@@ -136,12 +138,13 @@ function checkResult(block: Part, where: string): void {
   if (block['is_error'] === true && isEmpty) throw anthropicNo(`${where}.tool_result: content cannot be empty if \`is_error\` is true`);
 }
 
-function checkThinkingBlock(block: Part, where: string): void {
+function checkThinkingBlock(block: Part, { where, before }: BlockPlace): void {
   if (given(block, 'cache_control')) throw anthropicNo(`${where}.thinking.cache_control: Extra inputs are not permitted`);
   if (!has(block, 'signature')) throw anthropicNo(`${where}.thinking.signature: Field required`);
   const signature = text(block['signature']);
   const isOurs = /^[A-Za-z0-9+/]{43}=$/.test(signature);
-  if (signature === '' || (isOurs && signature !== signatureOf(text(block['thinking'])))) throw anthropicNo(`${where}: Invalid \`signature\` in \`thinking\` block`); // prettier-ignore
+  if (signature !== '' && (!isOurs || signature === signatureOf(text(block['thinking']), before))) return;
+  throw anthropicNo(`${where}: Invalid \`signature\` in \`thinking\` block${before === '' ? '' : bound}`);
 }
 
 function idsOf(turn: Turn | undefined, type: string, key: string): string[] {

@@ -4,7 +4,7 @@
 import { isPlainObject } from '../../../core/base/json.ts';
 import { checkTurns } from './anthropic-blocks.ts';
 import { checkTools } from './anthropic-tools.ts';
-import { anthropicNo, isTextEmpty, isThinking } from './anthropic-words.ts';
+import { anthropicNo, isTextEmpty, isThinking, versionOf } from './anthropic-words.ts';
 import { given, has, list, refusalOf, text, walkSchema, type Part, type VendorNo } from './refused.ts';
 
 const KEYS = 'model messages max_tokens system tools tool_choice stream stop_sequences metadata thinking temperature top_p top_k service_tier container mcp_servers context_management output_config cache_control inference_geo speed'.split(' '); // prettier-ignore
@@ -24,16 +24,9 @@ export function anthropicMessages(body: Part): VendorNo | null {
     checkOutput(body);
     checkSystem(body['system']);
     checkTools(body);
-    checkTurns(body, versionOf(text(body['model'])));
+    checkTurns(body);
     checkCacheMarks(body);
   });
-}
-
-/** For example 4.7 for claude-opus-4-7 and for the older form claude-4-7-opus; 0 for any other name. */
-function versionOf(model: string): number {
-  const newer = /claude-[a-z]+-(\d+)(?:-(\d{1,2})(?!\d))?/.exec(model);
-  const found = newer ?? /claude-(\d)(?:-(\d))?/.exec(model);
-  return found === null ? 0 : Number(found[1]) + Number(found[2] ?? 0) / 10;
 }
 
 function checkSampling(body: Part): void {

@@ -98,8 +98,16 @@ export function openRouterChat(body: Part): VendorNo | null {
     checkTools(body, say);
     checkMessages(body, { say });
   });
-  if (upstream === null) return null;
-  return no('Provider returned error', { metadata: { raw: JSON.stringify(upstream.body), provider_name: 'OpenAI' } });
+  if (upstream !== null) return no('Provider returned error', { metadata: { raw: JSON.stringify(upstream.body), provider_name: 'OpenAI' } }); // prettier-ignore
+  if (!/gemini-[3-9]/.test(text(body['model'])) || parts(body['messages']).every(isSigned)) return null;
+  const raw = 'Gemini models require OpenRouter reasoning details to be preserved in each request. Please refer to our docs: https://openrouter.ai/docs/guides/best-practices/reasoning-tokens#preserving-reasoning-blocks. Upstream error: {"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts.","status":"INVALID_ARGUMENT"}}'; // prettier-ignore
+  return no('Provider returned error', { metadata: { raw, provider_name: 'Google AI Studio' } });
+}
+
+/** The first call of a step needs an encrypted thought that names it. */
+function isSigned(message: Part): boolean {
+  const [first] = parts(message['tool_calls']);
+  return first === undefined || parts(message['reasoning_details']).some(({ type, id, data }) => type === 'reasoning.encrypted' && id === first['id'] && text(data) !== ''); // prettier-ignore
 }
 
 function checkFields(body: Part, keys: readonly string[], sayNo: Say = say): void {

@@ -388,6 +388,7 @@ export const controls: Readonly<Record<Vendor, readonly Control[]>> = {
     ['no messages', { messages: undefined }, 'Input required: specify "prompt" or "messages"'],
     ['a union at the root', schema({ oneOf: [words] }), 'Provider returned error'],
     ['a call without a result', says(user(), asks(call('c1')), user()), 'did not have response messages: c1'],
+    ['a call of Gemini without its thought', { model: 'google/gemini-3-pro', ...says(user(), asks(call('c1')), result('c1')) }, 'require OpenRouter reasoning details'], // prettier-ignore
   ],
   lmstudio: [
     ['no messages', { messages: undefined }, "'messages' field is required"],
