@@ -380,7 +380,7 @@ export const skillStoreOps = defineOps({
       'skills publish': {
         takes: ['path', 'to'],
         words: { path: 'the folder of the skill', to: 'the folder of the market' },
-        options: { name: 'what the market is called', revoke: 'withdraw this version, with the reason' },
+        options: { name: 'what the market is called', revoke: { flag: 'revoke <reason>', about: 'withdraw this version, and say why' } },
         paths: ['path', 'to'],
         example: './my-skill ./market',
       },

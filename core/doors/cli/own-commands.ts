@@ -234,6 +234,7 @@ function repairing(): Entry[] {
     own('recover', {
       about: 'guided recovery; lists the plans when no name is given',
       takes: [':kind?', ':target?'],
+      words: { kind: 'the name of a plan, as the list shows it', target: 'the target of the plan, where the list shows one' },
       options: { '--yes': 'do it without asking' },
       example: 'rebuild-index --yes',
       load: async () => (await import('./recover.ts')).recover,
