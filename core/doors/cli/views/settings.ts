@@ -76,7 +76,7 @@ export const secretViews: ViewsOf<'secret'> = {
   'secret.set': { perform: (context, { name }) => setSecret(context, name) },
   'secret.list': { json: ({ names }) => names, show: ({ names }) => names.join('\n') || 'No secrets.' },
   'secret.delete': {
-    show: ({ name, deleted }) => (deleted ? `Deleted ${name}.` : `There is no secret ${name}.`),
+    show: ({ name, deleted }, { program }) => (deleted ? `Deleted ${name}.` : `There is no secret ${name}.\nSee: ${program} secret list`),
     saysWhyNot: true,
   },
   'secret.unlock': { perform: (context) => context.withClaw('any', (connection) => unlock(context, connection)) },
