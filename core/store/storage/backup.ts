@@ -206,7 +206,7 @@ export function verifyBackup(
   given: string,
   last?: { readonly home: string; readonly nowMs: number },
 ): { ok: boolean; events: number; detail: string } {
-  const file = last !== undefined && isLast(given) ? newest(last.home, last.nowMs) : given;
+  const file = last !== undefined && isLast(given) ? newestBackup(last.home, last.nowMs) : given;
   const stat = lookAt(file);
   if (stat === undefined) throw new AppError('not_found', `There is no backup at ${file}.`, { hint: 'See: trayclaw backup list' });
   if (!stat.isFile()) throw new AppError('invalid_params', `${file} is not a plain file.`, { hint: 'See: trayclaw backup list' });
@@ -277,7 +277,7 @@ function removeWhole(file: string): void {
 }
 
 /** Fails with `not_found`. */
-function newest(home: string, nowMs: number): string {
+function newestBackup(home: string, nowMs: number): string {
   const [found] = listBackups(home, nowMs);
   if (found !== undefined) return found.file;
   throw new AppError('not_found', `There is no backup in ${join(home, 'backups')} yet.`, { hint: 'Make one: trayclaw backup create' });
