@@ -281,7 +281,6 @@ export const skillStoreOps = defineOps({
     result: z.object({ name: skillNameSchema, isPinned: z.boolean() }),
     about: 'keep an installed skill at its version',
     forPerson: true,
-    shows: '{name}: pinned is {isPinned}',
     commands: {
       'skills pin': { takes: ['name'], sets: { pinned: true }, example: 'my-skill' },
       'skills unpin': { about: 'let an installed skill be updated again', takes: ['name'], sets: { pinned: false }, example: 'my-skill' },

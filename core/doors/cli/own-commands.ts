@@ -101,7 +101,7 @@ function deciding(): Entry[] {
     own('undo', {
       about: 'put files back as they were before a call, a turn, a session or an undo; without an id, list what can be undone',
       takes: [':id?'],
-      words: { id: 'of a call, a turn, a session, or an earlier undo' },
+      words: { id: 'of a call, a turn, a session (last is the newest), or an earlier undo' },
       options: {
         '--preview': 'show what would change, and change nothing',
         '--keep-going': 'put back what can be put back, even when some files are refused',

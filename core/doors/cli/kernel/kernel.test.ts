@@ -67,6 +67,12 @@ test('the help of a command says what an id may be, what a path is called, and t
   expect(await help('usage')).toMatch(/--json +print one JSON document\n/);
 });
 
+test('a pinned skill is described in a sentence', async () => {
+  const claw = new FakeClaw({ 'skill.pin': ({ name, pinned }) => ({ name, isPinned: pinned }) });
+  expect((await run(claw, 'skills', 'pin', 'weather')).out).toBe('weather stays at its version.\n');
+  expect((await run(claw, 'skills', 'unpin', 'weather')).out).toBe('weather can be updated again.\n');
+});
+
 test('why nothing was done is said on stderr; with --json and --fields the result stays on stdout', async () => {
   const claw = new FakeClaw({
     'secret.delete': ({ name }) => ({ name, deleted: name === 'openai' }),
