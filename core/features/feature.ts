@@ -86,7 +86,7 @@ export interface DoorPlan extends Omit<DoorRoute, 'answer'> {
   readonly open: (claw: Claw) => DoorRoute['answer'];
 }
 
-/** What a feature adds to the program. A turn that does not use the feature pays nothing for it. */
+/** Everything a feature adds to the program. A turn that does not use the feature pays nothing for it. */
 export interface Contribution extends Omit<PluginParts, 'handlers' | 'channel' | 'service'> {
   /** Parts for the features after this one in the list, and for the program. */
   readonly gives?: object;

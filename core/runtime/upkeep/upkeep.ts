@@ -137,7 +137,7 @@ interface ProgramParts extends Pick<UpkeepDeps, 'clock' | 'logger'> {
   readonly artifactStore: ArtifactStore;
   readonly checkpoints: Checkpoints;
   readonly turns: { readonly runningTurns: number };
-  /** The features. */
+  /** Of the features. */
   readonly contributions: readonly { catchUp?(): boolean; daily?(nowMs: number): void }[];
 }
 
