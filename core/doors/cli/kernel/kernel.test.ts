@@ -67,6 +67,12 @@ test('the help of a command says what an id may be, what a path is called, and t
   expect(await help('usage')).toMatch(/--json +print one JSON document\n/);
 });
 
+test('the difference of an agent without an identity is said in words', async () => {
+  const claw = new FakeClaw({ 'identity.diff': ({ from = 0, to = 0 }) => ({ from, to, lines: [] }) });
+  expect((await run(claw, 'identity', 'diff')).out).toBe('There are no versions yet.\n');
+  expect((await run(claw, 'identity', 'diff', '1', '2')).out).toBe('version 1 to 2\nThe same.\n');
+});
+
 test('a pinned skill is described in a sentence', async () => {
   const claw = new FakeClaw({ 'skill.pin': ({ name, pinned }) => ({ name, isPinned: pinned }) });
   expect((await run(claw, 'skills', 'pin', 'weather')).out).toBe('weather stays at its version.\n');

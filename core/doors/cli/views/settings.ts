@@ -28,7 +28,7 @@ export const modelViews: ViewsOf<'model'> = {
   'model.opinion': { show: describeOpinion },
 };
 
-const moments = { now: 'It holds from now on.', 'next-start': 'It holds from the next start on.' } as const;
+const moments = { now: 'It takes effect at once.', 'next-start': 'It takes effect at the next start.' } as const;
 
 export const configViews: ViewsOf<'config'> = {
   'config.get': {
