@@ -45,7 +45,7 @@ import { work } from './features/work/work.ts';
 import type { OpHandlers } from './contracts/ops.ts';
 import type { Hands } from './compose-spine.ts';
 
-interface Ground extends Hands {
+interface Base extends Hands {
   /** Starts another runtime on a different data folder. */
   readonly start: Parameters<typeof evals.create>[0]['start'];
   /** The operations of the spine. Call it only once the runtime is running. */
@@ -53,7 +53,7 @@ interface Ground extends Hands {
 }
 
 /** @internal */
-export const builtInFeatures = FeatureList.over<Ground>()
+export const builtInFeatures = FeatureList.over<Base>()
   .with(identity)
   .with(agents)
   .with(hooks)

@@ -79,7 +79,7 @@ export function migrationsOf(features: readonly AnyFeature[]): Migration[] {
 }
 
 /** Prepares the options and the redaction function of each sink. @internal */
-export function composeGround(options: RuntimeOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
+export function composeBase(options: RuntimeOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
   const { config } = loaded;
   const clock = options.clock ?? systemClock;
   const closer = new AbortController();
@@ -109,11 +109,11 @@ export function composeGround(options: RuntimeOptions, loaded: LoadedConfig, lif
     version: options.version ?? '0',
   };
 }
-type Ground = ReturnType<typeof composeGround>;
+type Base = ReturnType<typeof composeBase>;
 
 /** Opens the database and its tables. @internal */
-export async function composeStore(ground: Ground, features: readonly AnyFeature[]) {
-  const { home, lifetimes, clock, logger, crashPoints, config, options, safetyOf } = ground;
+export async function composeStore(base: Base, features: readonly AnyFeature[]) {
+  const { home, lifetimes, clock, logger, crashPoints, config, options, safetyOf } = base;
   const reachMigration = (): void => crashPoints.reach('migration');
   const migrations = migrationsOf(features);
   const storage = lifetimes.add(Storage.open({ home, migrations, reachMigration, isThrowaway: options.isThrowaway === true }));
@@ -137,12 +137,12 @@ export async function composeStore(ground: Ground, features: readonly AnyFeature
   const log = new SessionLog({ storage, clock, logger, scrub, projections, head });
   const opened = { storage, rows, pluginFiles, pluginBook, head, log };
   return {
-    ...ground,
+    ...base,
     ...tables,
     ...opened,
     artifacts: safetyOf('artifacts').artifacts(tables.artifactStore),
     backups: lifetimes.add(new AutomaticBackup({ log, clock, logger, config: config.backup })),
-    settings: new Settings({ loaded: ground.loaded, log, areHandedIn: options.config !== undefined }),
+    settings: new Settings({ loaded: base.loaded, log, areHandedIn: options.config !== undefined }),
   };
 }
 type Store = Awaited<ReturnType<typeof composeStore>>;

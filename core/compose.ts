@@ -18,7 +18,7 @@ import { createUpkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
 import { createCommandOps, createSpineOps, LocalClaw } from './doors/ops/ops.ts';
 import { builtInFeatures, type Features } from './compose-features.ts';
-import { composeGround, composeGuard, composeHands, composeStore } from './compose-spine.ts';
+import { composeBase, composeGuard, composeHands, composeStore } from './compose-spine.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 
 export type { FaultHooks, RedactedSink, RuntimeOptions } from './runtime-options.ts';
@@ -35,8 +35,8 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
   const loaded = await loadConfig(home, options.config);
   const lifetimes = new Lifetimes();
   try {
-    const ground = composeGround({ ...options, home }, loaded, lifetimes);
-    const spine = composeHands(composeGuard(await composeStore(ground, builtInFeatures.all)));
+    const base = composeBase({ ...options, home }, loaded, lifetimes);
+    const spine = composeHands(composeGuard(await composeStore(base, builtInFeatures.all)));
     // Features call this only once the runtime is running, after `serving` is assigned.
     const ops = (): SpineOps => serving;
     const features = builtInFeatures.make({ ...spine, start: createTrayClaw, ops }, spine.rows, lifetimes);
@@ -53,10 +53,10 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
 }
 
 /** Registers the features' tools, then the built-in ones, and last those of the host program, which may replace any of them. */
-function registerTools({ parts, wings }: Features): void {
+function registerTools({ parts, contributions }: Features): void {
   const { options, config, safety, secrets, outbox, chats, artifactStore, tools, workspaces } = parts;
-  const services = wings.flatMap((wing) => wing.services ?? []).filter(({ isOff }) => isOff !== true);
-  const joining = [...services, ...wings.flatMap((wing) => wing.channels ?? []), ...(options.channels ?? [])];
+  const services = contributions.flatMap((one) => one.services ?? []).filter(({ isOff }) => isOff !== true);
+  const joining = [...services, ...contributions.flatMap((one) => one.channels ?? []), ...(options.channels ?? [])];
   const hasChannel = Object.keys(config.channels).length > 0 || joining.length > 0;
   const builtIn = createBuiltInTools({
     ...parts,
@@ -67,11 +67,11 @@ function registerTools({ parts, wings }: Features): void {
     chats: hasChannel ? createMessagePort(outbox, chats, (idOrAlias) => artifactStore.get(idOrAlias)) : null,
   });
   const own = [...builtIn, createOpenWorkspace(workspaces), ...(options.tools ?? [])];
-  for (const tool of [...wings.flatMap((wing) => wing.tools ?? []), ...own]) tools.register(tool);
+  for (const tool of [...contributions.flatMap((one) => one.tools ?? []), ...own]) tools.register(tool);
 }
 
 /** Builds the turns, the upkeep between turns, and the work that waits until the runtime is idle. */
-function composeRuntime({ parts, wings }: Features) {
+function composeRuntime({ parts, contributions }: Features) {
   const { logger, config, safety, safetyOf, clock, artifacts, models, prompt, lifetimes, learning, facts } = parts;
   const deltas = new Emitter<DeltaNotice>((cause) => logger.log('error', 'a listener of deltas failed', { cause: String(cause) }));
   const packer = new ContextPacker({
@@ -94,8 +94,8 @@ function composeRuntime({ parts, wings }: Features) {
     limits: config.limits,
     routes: models.routes,
     estimate: estimateTokens,
-    models: wings.reduce<ModelPort>((seen, wing) => wing.runsAsModels?.(seen) ?? seen, models),
-    packSources: wings.flatMap((wing) => wing.packSources ?? []),
+    models: contributions.reduce<ModelPort>((seen, one) => one.runsAsModels?.(seen) ?? seen, models),
+    packSources: contributions.flatMap((one) => one.packSources ?? []),
     redactJson: (text) => safety.redactJson(text),
     redactStream: () => safety.stream(),
     unfinishedAt: (text) => safety.unfinishedAt(text),
@@ -103,13 +103,13 @@ function composeRuntime({ parts, wings }: Features) {
   const turns = new TurnRuntime(parts.options.faults?.replaceParts?.(turnDeps) ?? turnDeps);
   parts.turns.resolve(turns);
   const compaction = lifetimes.add(createCompaction({ ...parts, turns }));
-  lifetimes.add(createUpkeep({ ...parts, turns, wings }));
+  lifetimes.add(createUpkeep({ ...parts, turns, contributions }));
   return { ...parts, deltas, packer, packSources: turnDeps.packSources ?? [], turns, compaction };
 }
 type Parts = ReturnType<typeof composeRuntime> & { readonly controlplane: Controlplane };
 type SpineOps = ReturnType<typeof createSpineOps>;
 
-async function openDoors(parts: Parts, { wings, handlers }: Features, spineOps: SpineOps): Promise<HostedClaw> {
+async function openDoors(parts: Parts, { contributions, handlers }: Features, spineOps: SpineOps): Promise<HostedClaw> {
   const { lifetimes, options, closer, log, head, panic, secrets, safety, safetyOf, turns, outbox, models } = parts;
   const { resume: resumes = true, version = 'library' } = options;
   lifetimes.defer(() => closer.abort());
@@ -121,13 +121,13 @@ async function openDoors(parts: Parts, { wings, handlers }: Features, spineOps: 
   await settle({ ...parts, resumes, version });
   models.lookAround(parts.closing);
   const rest = (): void => {
-    for (const wing of wings) wing.takeUp?.();
+    for (const one of contributions) one.takeUp?.();
     parts.compaction.begin();
   };
   const taking = takeUp(turns, { logger: parts.logger, resumes, stopped: panic.engaged, ready: () => models.ready(), rest });
   const work = workHere(turns, log.index.openTurns().some((row) => row.status !== 'waiting') ? taking : null);
-  if (resumes) for (const wing of wings) wing.begin?.();
-  const channels = [...wings.flatMap((wing) => [...(wing.join?.(claw) ?? []), ...(wing.channels ?? [])]), ...(options.channels ?? [])];
+  if (resumes) for (const one of contributions) one.begin?.();
+  const channels = [...contributions.flatMap((one) => [...(one.join?.(claw) ?? []), ...(one.channels ?? [])]), ...(options.channels ?? [])];
   // Channels start last and stop first: receiving and sending messages needs every other part.
   if (resumes) {
     outbox.start(parts.hooks);
@@ -138,6 +138,6 @@ async function openDoors(parts: Parts, { wings, handlers }: Features, spineOps: 
     redact: (text: string): string => safety.redact(text).text,
     sync: () => head.secure(),
     notices: startNotices(log, secrets),
-    routes: wings.flatMap((wing) => wing.doors ?? []).map(({ open, ...door }) => ({ ...door, answer: open(claw) })),
+    routes: contributions.flatMap((one) => one.doors ?? []).map(({ open, ...door }) => ({ ...door, answer: open(claw) })),
   });
 }

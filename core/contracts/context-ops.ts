@@ -75,7 +75,7 @@ export const contextOps = defineOps({
         options: {
           sessionId: 'for this session',
           agentId: 'for this agent; main by default',
-          replaces: { flag: 'replace', about: 'in place of this rule of the same session or agent' },
+          replaces: { flag: 'replace <id>', about: 'in place of this rule of the same session or agent' },
         },
         example: 'Answer in metric units.',
       },

@@ -87,7 +87,7 @@ export interface DoorPlan extends Omit<DoorRoute, 'answer'> {
 }
 
 /** Everything a feature adds to the program. A turn that does not use the feature pays nothing for it. */
-export interface Wing extends Omit<PluginParts, 'handlers' | 'channel' | 'service'> {
+export interface Contribution extends Omit<PluginParts, 'handlers' | 'channel' | 'service'> {
   /** Parts for the features after this one in the list, and for the program. */
   readonly gives?: object;
   /** Handlers of the feature's operations. */
@@ -108,7 +108,7 @@ export interface Wing extends Omit<PluginParts, 'handlers' | 'channel' | 'servic
 }
 
 /** `Taken` are the parts that the feature uses: parts of the spine and of the features before it in the list. */
-export interface Feature<Taken, Rows, Made extends Wing> {
+export interface Feature<Taken, Rows, Made extends Contribution> {
   /** Unique among the features. */
   readonly name: string;
   readonly migrations: readonly Migration[];
@@ -117,12 +117,14 @@ export interface Feature<Taken, Rows, Made extends Wing> {
   readonly create: (parts: Taken, rows: Rows) => Made;
 }
 
-type RowlessFeature<Taken, Made extends Wing> = Pick<Feature<Taken, null, Made>, 'name' | 'create'>;
+type RowlessFeature<Taken, Made extends Contribution> = Pick<Feature<Taken, null, Made>, 'name' | 'create'>;
 
 /** Checks that `create` fits the rows. A feature without rows has no migrations either. */
-export function defineBuiltInFeature<Taken, Made extends Wing>(feature: RowlessFeature<Taken, Made>): Feature<Taken, null, Made>;
-export function defineBuiltInFeature<Taken, Rows, Made extends Wing>(feature: Feature<Taken, Rows, Made>): Feature<Taken, Rows, Made>;
-export function defineBuiltInFeature<Taken, Made extends Wing>(feature: RowlessFeature<Taken, Made>): Feature<Taken, null, Made> {
+export function defineBuiltInFeature<Taken, Made extends Contribution>(feature: RowlessFeature<Taken, Made>): Feature<Taken, null, Made>;
+export function defineBuiltInFeature<Taken, Rows, Made extends Contribution>(
+  feature: Feature<Taken, Rows, Made>,
+): Feature<Taken, Rows, Made>;
+export function defineBuiltInFeature<Taken, Made extends Contribution>(feature: RowlessFeature<Taken, Made>): Feature<Taken, null, Made> {
   return { migrations: [], rows: () => null, ...feature };
 }
 
@@ -130,44 +132,44 @@ type GivenBy<W> = W extends { readonly gives: infer Given } ? Given : unknown;
 type HandlersIn<W> = W extends { readonly handlers: infer Handlers } ? Handlers : unknown;
 
 /** A feature in the list. The types of its other parts matter only where the feature is named. */
-export type AnyFeature = Pick<Feature<never, unknown, Wing>, 'name' | 'migrations' | 'rows'>;
-type ListedFeature = AnyFeature & { readonly create: (parts: never, rows: never) => Wing };
+export type AnyFeature = Pick<Feature<never, unknown, Contribution>, 'name' | 'migrations' | 'rows'>;
+type ListedFeature = AnyFeature & { readonly create: (parts: never, rows: never) => Contribution };
 
 /**
  * The features in order. Each is created after the features whose parts it takes. A part that no earlier feature provides is a type error,
  * and so is an operation without a handler.
  */
-export class FeatureList<Ground extends object, Parts extends object, Handlers> {
+export class FeatureList<Base extends object, Parts extends object, Handlers> {
   readonly all: readonly ListedFeature[];
 
   private constructor(all: readonly ListedFeature[]) {
     this.all = all;
   }
 
-  /** `Ground` are the parts that no feature provides. */
-  static over<Ground extends object>(): FeatureList<Ground, Ground & { readonly wings: readonly Wing[] }, unknown> {
+  /** `Base` are the parts that no feature provides. */
+  static over<Base extends object>(): FeatureList<Base, Base & { readonly contributions: readonly Contribution[] }, unknown> {
     return new FeatureList([]);
   }
 
-  with<Rows, Made extends Wing>(
+  with<Rows, Made extends Contribution>(
     feature: Feature<Parts, Rows, Made>,
-  ): FeatureList<Ground, Parts & GivenBy<Made>, Handlers & HandlersIn<Made>> {
+  ): FeatureList<Base, Parts & GivenBy<Made>, Handlers & HandlersIn<Made>> {
     return new FeatureList([...this.all, feature]);
   }
 
-  /** Creates all features; `lifetimes` disposes them in reverse order. Each feature sees the wings created before it as `wings`. */
-  make(ground: Ground, rows: FeatureRows, lifetimes: Lifetimes): { parts: Parts; handlers: Handlers; wings: readonly Wing[] } {
-    const wings: Wing[] = [];
-    let parts: object = { ...ground, wings };
+  /** Creates all features; `lifetimes` disposes them in reverse order. Each feature sees the `contributions` of those before it. */
+  make(base: Base, rows: FeatureRows, lifetimes: Lifetimes): { parts: Parts; handlers: Handlers; contributions: readonly Contribution[] } {
+    const contributions: Contribution[] = [];
+    let parts: object = { ...base, contributions };
     for (const feature of this.all) {
       // `with` has checked that the types match.
-      const wing = feature.create(parts as never, rows.of(feature) as never);
-      wings.push(wing);
-      lifetimes.defer(() => wing.dispose?.());
-      parts = { ...parts, ...wing.gives };
+      const contribution = feature.create(parts as never, rows.of(feature) as never);
+      contributions.push(contribution);
+      lifetimes.defer(() => contribution.dispose?.());
+      parts = { ...parts, ...contribution.gives };
     }
-    const handlers: object = Object.assign({}, ...wings.map((wing) => wing.handlers));
-    return { parts: parts as Parts, handlers: handlers as Handlers, wings };
+    const handlers: object = Object.assign({}, ...contributions.map((one) => one.handlers));
+    return { parts: parts as Parts, handlers: handlers as Handlers, contributions };
   }
 }
 

@@ -4,7 +4,7 @@ import { adviceOf, advisedPlaces } from './advice.ts';
 
 test('a command at the end of the advice becomes a place in the window', () => {
   expect(adviceOf('Set one up: trayclaw setup')).toEqual({ text: 'Set one up.', place: ['settings', 'models'] });
-  expect(adviceOf('See what there is with: trayclaw skills list')).toEqual({ text: 'See what there is.', place: ['skills'] });
+  expect(adviceOf('See all settings with: trayclaw config schema')).toEqual({ text: 'See all settings.', place: ['settings'] });
   expect(adviceOf('Look at it, or continue with the log: trayclaw audit accept')).toMatchObject({ place: ['health'] });
   expect(adviceOf('See: trayclaw work show wrk_1')).toEqual({ text: '', place: ['running', 'tasks'] });
   expect(adviceOf('Set it up with: trayclaw setup, or choose one of: trayclaw models')).toMatchObject({ place: ['settings', 'models'] });

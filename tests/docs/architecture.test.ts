@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { eventTypes } from '../../core/contracts/events.ts';
 import { codeWords, documentNames, projectRoot, readDocument, referenceNames } from './documents.ts';
 
 const flatFloors = ['core/base', 'core/contracts'];
@@ -22,6 +23,13 @@ function modulesOfTheCode(): string[] {
 test('ARCHITECTURE.md has one line for each module and no others', () => {
   const rows = readDocument('ARCHITECTURE.md').matchAll(/^\| `((?:core\/|main|preload|renderer)[\w/-]*)` +\|/gm);
   expect([...rows].map((row) => row[1] ?? '').sort()).toEqual(modulesOfTheCode());
+});
+
+test('the events in ARCHITECTURE.md exist, alone or as a family', () => {
+  const cells = [...readDocument('ARCHITECTURE.md').matchAll(/^\| `[^|]*\|[^|]*\|([^|]*)\|$/gm)].map((row) => row[1] ?? '');
+  const named = cells.flatMap((cell) => [...cell.matchAll(/`([a-z0-9_.*]+)`/g)].map((word) => word[1] ?? ''));
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter((name) => !eventTypes.some((type) => type === name || `${type.split('.')[0] ?? ''}.*` === name))).toEqual([]);
 });
 
 test.each([...documentNames, ...referenceNames])('every file link in %s leads to an existing file', (name) => {

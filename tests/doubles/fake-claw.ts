@@ -221,7 +221,7 @@ export class FakeClaw implements HostedRuntime {
       state,
       decidedAtMs: nowMs,
       decidedBy: caller.actor,
-      scope: decision === 'approve' ? scope : null,
+      scope: decision === 'deny' ? null : approval.widerScope === null ? { kind: 'once' } : scope,
     };
     this.approvals[at] = decided;
     const body = { approvalId, callId: approval.callId, decision, scope: decided.scope, by: caller.actor, grantId: null };

@@ -155,7 +155,7 @@ test('control: without the second check the changed script runs', async () => {
     };
     const lenient = Object.create(gate) as PolicyGate;
     lenient.toolRefusal = (origin) => gate.toolRefusal(origin);
-    lenient.question = (request, decision) => gate.question(request, decision);
+    lenient.createApproval = (request, decision) => gate.createApproval(request, decision);
     lenient.authorize = (request) => gate.authorize(request);
     return { policy: store, gate: lenient };
   };
@@ -176,7 +176,7 @@ test('a call allowed by a rule alone is judged again right before it runs', asyn
       const lenient = Object.create(gate) as PolicyGate;
       lenient.toolRefusal = (origin) => gate.toolRefusal(origin);
       let allowed: string | null = null;
-      lenient.question = (request, decision) => gate.question(request, decision);
+      lenient.createApproval = (request, decision) => gate.createApproval(request, decision);
       lenient.authorize = (request) => {
         const made = bindingsHash(request.facts.command?.plain?.bindings ?? []);
         // Simulates a faster process: the script changes right after the check.

@@ -249,7 +249,6 @@ const byHand: Readonly<Record<string, Sample>> = {
   'identity revert': act(() => ['1']),
   'prompts set': act(() => ['style', '-'], { stdin: 'Be brief.' }),
   'prompts refresh': act(() => []),
-  'prompts sync': act(() => []),
   'report make': look(() => []),
   'prompts accept': act(() => ['style', '0'.repeat(64)]),
 };

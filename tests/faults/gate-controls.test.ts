@@ -137,7 +137,7 @@ test('the stop is checked again when a call is dispatched', async () => {
   const heedless = ({ gate }: TurnDeps): Partial<TurnDeps> => {
     const lenient = Object.create(gate) as PolicyGate;
     lenient.toolRefusal = (origin) => gate.toolRefusal(origin);
-    lenient.question = (request, decision) => gate.question(request, decision);
+    lenient.createApproval = (request, decision) => gate.createApproval(request, decision);
     lenient.authorize = (request) => {
       const decided = gate.authorize(request);
       return decided.ruleId === 'panic.engaged' ? { ...decided, decision: 'allow' } : decided;
@@ -167,7 +167,7 @@ test('a grant for one call is used up by that call', async () => {
     };
     const forgetful = Object.create(gate) as PolicyGate;
     forgetful.toolRefusal = (origin) => gate.toolRefusal(origin);
-    forgetful.question = (request, decision) => gate.question(request, decision);
+    forgetful.createApproval = (request, decision) => gate.createApproval(request, decision);
     forgetful.authorize = (request) => {
       const [given] = policy.grants(true, 0);
       const decided = gate.authorize(request);

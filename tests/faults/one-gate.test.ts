@@ -38,7 +38,7 @@ class GateSpy {
 
   replace(real: TurnDeps): TurnDeps {
     const gate = Object.create(real.gate) as PolicyGate;
-    gate.question = (request, decision) => real.gate.question(request, decision);
+    gate.createApproval = (request, decision) => real.gate.createApproval(request, decision);
     gate.toolRefusal = (origin) => real.gate.toolRefusal(origin);
     gate.authorize = (request) => {
       const { callId } = request as { callId?: string };

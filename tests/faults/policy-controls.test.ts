@@ -55,7 +55,7 @@ async function check(attempt: Attempt, isBlind: boolean): Promise<string[]> {
     if (!isBlind) return { ...real, taint };
     const gate = Object.create(real.gate) as PolicyGate;
     gate.toolRefusal = (origin) => real.gate.toolRefusal(origin);
-    gate.question = (request, decision) => real.gate.question(request, decision);
+    gate.createApproval = (request, decision) => real.gate.createApproval(request, decision);
     gate.authorize = (call) => real.gate.authorize(now.isAttempt ? (attempt.blind?.(call) ?? call) : call);
     return { ...real, taint, gate: Object.assign(gate, attempt.replaced?.(real)) };
   };

@@ -25,7 +25,9 @@ test('every migration declared in the sources is applied here', () => {
     .map((file) => readFileSync(join(core, file), 'utf8'))
     .flatMap((source) => [
       ...source.matchAll(/\bid: '([^']+)',\s+minSafeVersion/g),
-      ...[...source.matchAll(/\bsqlMigrations\(\{(.*?)^\}\)/gms)].flatMap(([, body = '']) => [...body.matchAll(/^ {2}'?([\w-]+)'?:/gm)]),
+      ...[...source.matchAll(/^( *)[^\n]*\bsqlMigrations\(\{(.*?)^\1\}\)/gms)].flatMap(([, indent = '', body = '']) => [
+        ...body.matchAll(new RegExp(`^${indent} {2}'?([\\w-]+)'?:`, 'gm')),
+      ]),
     ])
     .map((match) => match[1]);
   expect(new Set(declared)).toEqual(new Set(migrations.map((migration) => migration.id)));

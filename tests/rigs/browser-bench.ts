@@ -57,7 +57,7 @@ export async function startBrowserBench(options: BrowserBenchOptions = {}): Prom
   const config = configSchema.parse({
     browser: { allowHosts: [shop, 'listed.test.invalid'], ...(executable === undefined ? {} : { executable }), ...options.browser },
   });
-  const wing = browser.create(
+  const made = browser.create(
     {
       home: bench.home,
       config,
@@ -72,7 +72,7 @@ export async function startBrowserBench(options: BrowserBenchOptions = {}): Prom
     },
     null,
   );
-  const [tool] = wing.tools;
+  const [tool] = made.tools;
   if (tool === undefined) throw new Error('the feature has no tool');
   bench.host.register(tool);
   const call: BrowserBench['call'] = (args, overrides) => bench.call('browser', args, overrides);
@@ -96,7 +96,7 @@ export async function startBrowserBench(options: BrowserBenchOptions = {}): Prom
     say: async (args) => (await call(args)).forModel,
     dispose: async () => {
       closing.abort();
-      await wing.dispose?.();
+      await made.dispose?.();
       await bench.dispose();
       await web.dispose();
     },

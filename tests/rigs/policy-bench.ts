@@ -151,7 +151,7 @@ export class PolicyBench {
   ask(given: CallFacts, asked: Asked = {}): Approval {
     const request = this.request(given, asked);
     // As if nothing had been allowed yet.
-    const approval = this.gate.question(request, this.gate.authorize({ ...request, dispatch: { grantId: null } }));
+    const approval = this.gate.createApproval(request, this.gate.authorize({ ...request, dispatch: { grantId: null } }));
     this.add({ type: 'approval.requested', body: { approval } });
     return approval;
   }

@@ -149,7 +149,7 @@ export const channelOps = defineOps({
     result: z.object({ pairingId: z.string(), code: z.string(), expiresAtMs: z.number().int(), me: z.string() }),
     about: 'make a pairing code to send over a chat service',
     forPerson: true,
-    shows: 'Code: {code}\nSend it to {me} within the hour, then confirm: channels confirm {pairingId}',
+    shows: 'Code: {code}\nSend it to {me} within the hour, then confirm: trayclaw channels confirm {pairingId}',
     commands: { 'channels pair': { takes: ['channel'], words, example: 'discord' } },
   },
   /** Pairs the person who sent the code. Never possible over a chat itself. */

@@ -137,7 +137,7 @@ export const doorOps = defineOps({
     commands: {
       'doors token create': {
         options: {
-          door: 'the door it opens',
+          door: 'the door it opens; openai when left out',
           name: 'what to call it; shown with everything the program does',
           scope: {
             about:

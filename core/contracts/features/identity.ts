@@ -223,7 +223,7 @@ export const identityOps = defineOps({
     params: z.strictObject({ name: promptName.optional() }),
     result: z.object({ prompts: z.array(promptListingSchema) }),
     about: 'check the remote source of one prompt, or of all',
-    commands: { 'prompts refresh': { takes: ['name?'], example: '' }, 'prompts sync': { takes: ['name?'], example: '' } },
+    commands: { 'prompts refresh': { alias: 'sync', takes: ['name?'], example: '' } },
   },
   /** A person accepts the text from the remote source, as it was shown. */
   'prompt.accept': {

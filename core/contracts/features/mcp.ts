@@ -319,7 +319,7 @@ export const mcpOps = defineOps({
       'mcp answer': {
         takes: ['questionId', 'content?'],
         words: { content: 'the fields as JSON' },
-        options: { action: 'accept, decline or cancel' },
+        options: { action: 'what the answer is; accept when left out' },
         example: 'qst_01JD7Q --action decline',
       },
     },

@@ -81,7 +81,12 @@ export const pluginOps = defineOps({
     shows: 'Withdrew the approval of {path}. It is not loaded from the next start on.',
     forPerson: true,
     commands: {
-      'plugins revoke': { takes: ['path'], words: { path: 'its file or folder, or its name' }, paths: ['path'], example: 'weather.mjs' },
+      'plugins revoke': {
+        takes: ['path'],
+        words: { path: 'its file or folder; or its name, while it is loaded' },
+        paths: ['path'],
+        example: 'weather.mjs',
+      },
     },
   },
   /** Calls an operation of a plugin. Fails with unknown_op, invalid_params, or the error of the plugin. */

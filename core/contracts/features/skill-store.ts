@@ -281,7 +281,6 @@ export const skillStoreOps = defineOps({
     result: z.object({ name: skillNameSchema, isPinned: z.boolean() }),
     about: 'keep an installed skill at its version',
     forPerson: true,
-    shows: '{name}: pinned is {isPinned}',
     commands: {
       'skills pin': { takes: ['name'], sets: { pinned: true }, example: 'my-skill' },
       'skills unpin': { about: 'let an installed skill be updated again', takes: ['name'], sets: { pinned: false }, example: 'my-skill' },
@@ -380,7 +379,7 @@ export const skillStoreOps = defineOps({
       'skills publish': {
         takes: ['path', 'to'],
         words: { path: 'the folder of the skill', to: 'the folder of the market' },
-        options: { name: 'what the market is called', revoke: 'withdraw this version, with the reason' },
+        options: { name: 'what the market is called', revoke: { flag: 'revoke <reason>', about: 'withdraw this version, and say why' } },
         paths: ['path', 'to'],
         example: './my-skill ./market',
       },

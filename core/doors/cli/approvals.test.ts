@@ -31,3 +31,17 @@ test('several calls are decided in one command, and only the last one is waited 
   const refused = await runCommand(['approvals', 'approve', 'apr_1', 'apr_2', '--choice', '0'], fakeParts(new FakeClaw()));
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--choice and --args are for one call at a time.')]);
 });
+
+test('a wider scope than the call can have is not taken silently', async () => {
+  const claw = new FakeClaw();
+  const approve = async (widerScope: string | null): Promise<string> => {
+    await runCommand(['tool', 'write', '{}'], fakeParts(claw));
+    claw.isClosed = false;
+    const asked = claw.approvals.at(-1);
+    if (asked !== undefined) claw.approvals[claw.approvals.length - 1] = { ...asked, widerScope };
+    return (await runCommand(['approvals', 'approve', asked?.approvalId ?? '', '--scope', 'session'], fakeParts(claw))).err;
+  };
+  expect(await approve(null)).toContain('No grant covers such a call, so only this one is approved.\n');
+  claw.isClosed = false;
+  expect(await approve('write in notes')).not.toContain('only this one');
+});

@@ -61,7 +61,12 @@ function decide(context: CommandContext, { decisions, waits }: Answer): Promise<
   return context.withClaw('live', async ({ claw, instance }) => {
     const decided: Approval[] = [];
     const take = async (some: Answer['decisions']): Promise<void> => {
-      for (const decision of some) decided.push(await claw.op('approval.decide', decision, cliCaller));
+      for (const decision of some) {
+        const approval = await claw.op('approval.decide', decision, cliCaller);
+        decided.push(approval);
+        const isNarrowed = approval.scope?.kind === 'once' && decision.scope !== undefined && decision.scope.kind !== 'once';
+        if (isNarrowed) context.output.note('No grant covers such a call, so only this one is approved.');
+      }
     };
     // If this process hosts the runtime, the turn would end with it, so it must wait.
     if (!waits && instance !== null) {

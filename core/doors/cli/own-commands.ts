@@ -101,7 +101,7 @@ function deciding(): Entry[] {
     own('undo', {
       about: 'put files back as they were before a call, a turn, a session or an undo; without an id, list what can be undone',
       takes: [':id?'],
-      words: { id: 'of a call, a turn, a session, or an earlier undo' },
+      words: { id: 'of a call, a turn, a session (last is the newest), or an earlier undo' },
       options: {
         '--preview': 'show what would change, and change nothing',
         '--keep-going': 'put back what can be put back, even when some files are refused',
@@ -234,6 +234,7 @@ function repairing(): Entry[] {
     own('recover', {
       about: 'guided recovery; lists the plans when no name is given',
       takes: [':kind?', ':target?'],
+      words: { kind: 'the name of a plan, as the list shows it', target: 'the target of the plan, where the list shows one' },
       options: { '--yes': 'do it without asking' },
       example: 'rebuild-index --yes',
       load: async () => (await import('./recover.ts')).recover,

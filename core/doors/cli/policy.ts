@@ -24,7 +24,7 @@ export function describePolicy(policy: Config['policy'], path: string): string {
     ...Object.entries(policy.limits.callsPerMinute).map(
       ([name, limit]) => ['Limit', `${counted(limit, 'call')} of ${name} a minute, then it asks`] as const,
     ),
-    ['Kept in', `${path}; a change holds from the next start`],
+    ['Kept in', `${path}; a change takes effect at the next start`],
   ]);
 }
 

@@ -109,6 +109,12 @@ export function takesLast(op: OpName | null, parameter: string): boolean {
   return kind !== undefined && kind.noLast === undefined;
 }
 
+/** The help text of a parameter that is an id; empty for any other. */
+export function idWords(op: OpName, parameter: string): string {
+  if (kindOf(op, parameter) === undefined) return '';
+  return takesLast(op, parameter) ? 'its id, the first characters of it, or last for the newest' : 'its id, or the first characters of it';
+}
+
 /** A Claw that completes ids in its parameters. Fails with `invalid_params` if a prefix matches several. */
 export function withShortIds(claw: Claw): Claw {
   return {

@@ -1,6 +1,6 @@
 // The operations of undo: the recorded files, a preview of restoring them, and the restore. Only for people; models have no access.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noSession, noTurn } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParams, OpResult } from '../../contracts/ops.ts';
 import type { FileDiff } from '../../contracts/checkpoints.ts';
@@ -160,8 +160,8 @@ function targetOf(params: { readonly callId?: string | undefined; readonly turnI
 
 /** Fails with not_found for an unknown id, so that a mistyped id does not look like a turn without changes. */
 function assertKnown({ log }: Deps, { turnId, sessionId = '' }: OpParams<'checkpoint.review'>): void {
-  const isKnown = turnId === undefined ? log.index.session(sessionId) !== null : log.index.turn(turnId) !== null;
-  if (!isKnown) throw new AppError('not_found', `There is no ${turnId === undefined ? `session ${sessionId}` : `turn ${turnId}`}.`);
+  if (turnId !== undefined && log.index.turn(turnId) === null) throw noTurn(turnId);
+  if (turnId === undefined && log.index.session(sessionId) === null) throw noSession(sessionId);
 }
 
 function reviewedOf(

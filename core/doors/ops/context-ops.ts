@@ -81,5 +81,5 @@ function needRule(deps: Deps, { ruleId, sessionId }: OpParsed<'rule.unpin'>): Pi
 }
 
 function noRule(ruleId: string): AppError {
-  return new AppError('not_found', `There is no rule ${ruleId}.`, { hint: 'See those there are with: trayclaw rules list' });
+  return new AppError('not_found', `There is no rule ${ruleId}.`, { hint: 'See: trayclaw rules list' });
 }

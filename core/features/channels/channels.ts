@@ -15,7 +15,7 @@ import { unwell, well, type Finding } from '../../contracts/health.ts';
 import type { OpHandlers, OpParsed, OpResult, ServedCaller } from '../../contracts/ops.ts';
 import type { channelOps } from '../../contracts/features/channels.ts';
 import { every, readKept } from '../../runtime/chats/chats.ts';
-import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
+import { defineBuiltInFeature, type Contribution, type Spine } from '../feature.ts';
 import { channelMigrations, ChannelRows } from './rows.ts';
 import { ServiceChannel, type ServiceChannelDeps } from './service-channel.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
@@ -23,7 +23,7 @@ import type { Secrets } from '../../guard/secret/secret.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'outbox' | 'artifacts' | 'closing' | 'options'> &
   Pick<ServiceChannelDeps, 'servers'> &
-  Pick<TrialDeps, 'secrets'> & { readonly wings: readonly Wing[]; readonly agents: Pick<DoorAgents, 'route'> };
+  Pick<TrialDeps, 'secrets'> & { readonly contributions: readonly Contribution[]; readonly agents: Pick<DoorAgents, 'route'> };
 
 /** Omits 0, O, 1, I and L, which people confuse. */
 const CODE_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
@@ -35,8 +35,8 @@ export const channels = defineBuiltInFeature({
   rows: ({ db }) => new ChannelRows(db),
   create: (spine: Taken, rows: ChannelRows) => {
     // Trials and services of the features before this one in the list.
-    const trials = spine.wings.flatMap((wing) => wing.trials ?? []);
-    const all = spine.wings.flatMap((wing) => wing.services ?? []).map((service) => channelOf(spine, rows, service));
+    const trials = spine.contributions.flatMap((one) => one.trials ?? []);
+    const all = spine.contributions.flatMap((one) => one.services ?? []).map((service) => channelOf(spine, rows, service));
     return {
       gives: {
         /** Returns the channel of a built-in service. */

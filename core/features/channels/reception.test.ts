@@ -77,10 +77,10 @@ test('a message of an unpaired person is counted and reaches no agent', async ()
 test('answers and counts a wrong code; queues the answer if it cannot be said at once', async () => {
   const { reception, deps, told, said } = open();
   await reception.take(message(1, '23456789', eve));
-  expect([deps.strangers.count, said, told]).toEqual([1, [expect.stringContaining('does not hold')], []]);
+  expect([deps.strangers.count, said, told]).toEqual([1, [expect.stringContaining('is not valid')], []]);
   const silent = open({ say: () => null });
   await silent.reception.take(message(1, '23456789', eve));
-  expect(silent.told).toMatchObject([{ text: expect.stringContaining('does not hold') as string }]);
+  expect(silent.told).toMatchObject([{ text: expect.stringContaining('is not valid') as string }]);
   const mute = open({ service: { ...service, answersStrangers: false } });
   await mute.reception.take(message(1, '23456789', eve));
   expect([mute.said, mute.told]).toEqual([[], []]);

@@ -125,7 +125,7 @@ export class DeadLetters {
   #letter(letterId: string): KeptLetter {
     const letter = this.#deps.rows.letter(letterId);
     if (letter === null) {
-      throw new AppError('not_found', `There is no dead letter ${letterId}.`, { hint: 'See those there are with: trayclaw dlq list' });
+      throw new AppError('not_found', `There is no dead letter ${letterId}.`, { hint: 'See: trayclaw dlq list' });
     }
     return letter;
   }

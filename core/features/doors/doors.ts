@@ -10,11 +10,11 @@ import { systemSessionId } from '../../contracts/events.ts';
 import type { doorOps, DoorToken, DoorTokenView, TokenDoor } from '../../contracts/features/doors.ts';
 import { type HealthSource, warning, well } from '../../contracts/health.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
-import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
+import { defineBuiltInFeature, type Contribution, type Spine } from '../feature.ts';
 import { digestOf, DoorTokens } from './door-tokens.ts';
 import { doorMigrations, DoorRows, viewOf } from './rows.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'ids' | 'panic'> & { readonly wings: readonly Wing[] };
+type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'ids' | 'panic'> & { readonly contributions: readonly Contribution[] };
 
 const PER_MINUTE = 60;
 const TOKENS_MAX = 100;
@@ -30,8 +30,8 @@ export const doors = defineBuiltInFeature({
       'door.list': () => {
         const held = rows.tokens();
         const tokensOf = (door: TokenDoor): number => held.filter(({ token }) => token.door === door).length;
-        const listed = spine.wings
-          .flatMap((wing) => wing.doors ?? [])
+        const listed = spine.contributions
+          .flatMap((one) => one.doors ?? [])
           .map(({ door, paths }) => {
             return { door, enabled: config.doors[door].enabled, paths: [...paths], tokens: tokensOf(door) };
           });

@@ -7,7 +7,7 @@ import { systemSessionId } from '../../contracts/events.ts';
 import { type RecoveryKind, recoveryKindSchema } from '../../contracts/features/health.ts';
 import { type Finding, type HealthSource, type Plan, type Recovery, unwell } from '../../contracts/health.ts';
 import type { OpHandlers, OpResult } from '../../contracts/ops.ts';
-import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
+import { defineBuiltInFeature, type Contribution, type Spine } from '../feature.ts';
 import { freeOn, type Machine, machineChecks } from './machine-checks.ts';
 import { modelChecks, type ModelChecksDeps } from './model-checks.ts';
 import { routeChecks, type RouteChecksDeps } from './route-checks.ts';
@@ -22,7 +22,7 @@ type Taken = Pick<Spine, 'home' | 'ids' | 'environment' | 'facts' | 'options'> &
   RouteChecksDeps &
   StateChecksDeps &
   WaysBackDeps & {
-    readonly wings: readonly Wing[];
+    readonly contributions: readonly Contribution[];
     /** Options of the host program and of fault tests. */
     readonly options: { readonly moreChecks?: HealthSource['check']; readonly faults?: { readonly machine?: Pick<Machine, 'freeBytes'> } };
   };
@@ -41,7 +41,7 @@ export const health = defineBuiltInFeature({
       routeChecks(spine),
       stateChecks(spine),
       waysBack(spine),
-      ...spine.wings.flatMap((wing) => wing.checks ?? []),
+      ...spine.contributions.flatMap((one) => one.checks ?? []),
       { check },
     ]);
     return { handlers: handlersOf(doctor), gives: { check: () => doctor.check(false) } };

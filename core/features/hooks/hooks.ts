@@ -2,14 +2,14 @@
 // stricter.
 
 import { systemSessionId } from '../../contracts/events.ts';
-import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
+import { defineBuiltInFeature, type Contribution, type Spine } from '../feature.ts';
 import { Hooks } from './hook-runner.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'log' | 'panic' | 'programs' | 'redactDeep' | 'options'>;
 
 export const hooks = defineBuiltInFeature({
   name: 'hooks',
-  create: ({ config, log, programs, options, ...spine }: Taken): Wing & { readonly gives: { readonly hooks: Hooks | null } } => {
+  create: ({ config, log, programs, options, ...spine }: Taken): Contribution & { readonly gives: { readonly hooks: Hooks | null } } => {
     // The hooks of the program that embeds TrayClaw.
     const library = options.hooks ?? [];
     // Without hooks, no step of a turn waits for any.

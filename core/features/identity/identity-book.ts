@@ -46,7 +46,7 @@ export class IdentityBook {
     if (found !== null) return found;
     if (version === undefined || version === 0) return nobody(agentId);
     throw new AppError('not_found', `The agent ${agentId} has no version ${version} of its identity.`, {
-      hint: `See them with: trayclaw identity versions --agent ${agentId}`,
+      hint: `See: trayclaw identity versions --agent ${agentId}`,
     });
   }
 

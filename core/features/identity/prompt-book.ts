@@ -74,7 +74,7 @@ export class PromptBook {
     const wanted = version ?? this.#newest(name);
     const text = wanted === undefined ? null : this.text(`${name}@${wanted}`);
     if (wanted === undefined || text === null) {
-      const hint = 'See what there is with: trayclaw prompts list';
+      const hint = 'See: trayclaw prompts list';
       const newest = this.#newest(name);
       if (newest === undefined)
         throw noSuch(

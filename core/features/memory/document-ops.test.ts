@@ -89,7 +89,7 @@ test('an invalid source says why, and nothing is written', async () => {
   const refusals: readonly [OpParams<'knowledge.add'>, string, string | RegExp][] = [
     [{ name: 'notes', text: 'x' }, 'conflict', 'There is a source notes already.'],
     [{ name: 'again', path: 'notes' }, 'conflict', `${join(workspace, 'notes')} is the source notes already.`],
-    [{ name: 'gone', path: 'gone' }, 'not_found', `There is nothing at ${missing}, or it may not be looked at.`],
+    [{ name: 'gone', path: 'gone' }, 'not_found', `There is nothing at ${missing}, or it cannot be read.`],
     [{ name: 'null', path: '/dev/null' }, 'invalid_params', '/dev/null is neither a folder nor a file.'],
     [{ name: 'own', path: join(home, '.') }, 'forbidden', `${home} is TrayClaw's own data, which is never read as documents.`],
     [{ name: 'both', path: 'notes', text: 'x' }, 'invalid_params', /either a path or a text/],
@@ -102,6 +102,8 @@ test('an invalid source says why, and nothing is written', async () => {
     expect(refused).toMatchObject({ code });
     expect((refused as Error).message).toMatch(message);
   }
+  // Otherwise the command line would point to the list of sources.
+  await expect(claw.op('knowledge.add', { name: 'gone', path: 'gone' })).rejects.toMatchObject({ hint: expect.stringMatching(/the path/) });
   expect(await claw.op('knowledge.preview', { path: 'gone' })).toMatchObject({
     kind: null,
     files: 0,

@@ -41,14 +41,19 @@ export function createKnowledgeOps(deps: Handled): KnowledgeOps {
   };
 }
 
-type Problem = readonly [code: 'not_found' | 'invalid_params' | 'forbidden' | 'conflict', message: string];
+type Problem = readonly [code: 'not_found' | 'invalid_params' | 'forbidden' | 'conflict', message: string, more?: { hint: string }];
 
 type Place = ReturnType<Handled['sourcePlace']>;
 
 /** Why the place cannot be a source, or null if it can. */
 function problemOf({ knowledge }: Handled, { path, kind, isOwn }: Place): Problem | null {
   if (isOwn) return ['forbidden', `${path} is TrayClaw's own data, which is never read as documents.`];
-  if (kind === 'missing') return ['not_found', `There is nothing at ${path}, or it may not be looked at.`];
+  if (kind === 'missing')
+    return [
+      'not_found',
+      `There is nothing at ${path}, or it cannot be read.`,
+      { hint: 'Check how the path is written, and who may read it.' },
+    ];
   if (kind === 'other') return ['invalid_params', `${path} is neither a folder nor a file.`];
   const known = knowledge.list().find((source) => source.path === path);
   return known === undefined ? null : ['conflict', `${path} is the source ${known.name} already.`];

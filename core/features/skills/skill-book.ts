@@ -107,7 +107,7 @@ export class SkillBook {
     const found = skills.get(name);
     if (found !== undefined) return found;
     const about = index.find(name.replaceAll('-', ' '), 3).map((scored) => scored.name);
-    throw noSuch('skill', name, skills.keys(), didYouMean(about) ?? 'See what there is with: trayclaw skills list');
+    throw noSuch('skill', name, skills.keys(), didYouMean(about) ?? 'See: trayclaw skills list');
   }
 
   has(name: string): boolean {

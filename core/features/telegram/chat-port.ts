@@ -153,7 +153,7 @@ function outcomeOf(failure: ApiFailure): SendOutcome {
       return { kind: 'refused', error: failure.words, retryAfterMs: null, isRetryable: true };
     case 'refused':
       return failure.why === 'unauthorized'
-        ? { kind: 'refused', error: 'The token of the bot does not hold.', retryAfterMs: null, isRetryable: true }
+        ? { kind: 'refused', error: 'The token of the bot is not valid.', retryAfterMs: null, isRetryable: true }
         : refused(failure.words);
     case 'unknown':
       return { kind: 'unknown', reason: failure.words };

@@ -2,7 +2,7 @@
 
 import type { VerifyConfig } from '../../contracts/features/verify.ts';
 import { CortensorRouter } from '../../mind/llm/llm.ts';
-import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
+import { defineBuiltInFeature, type Contribution, type Spine } from '../feature.ts';
 import { verifyByCommand } from './by-command.ts';
 import { verifyByCortensor } from './by-cortensor.ts';
 import { verifyByModel } from './by-model.ts';
@@ -14,7 +14,7 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'secrets' | 'asking' | 
 
 export const verify = defineBuiltInFeature({
   name: 'verify',
-  create: ({ config, ...spine }: Taken): Wing & { readonly gives: { readonly verifier: Verifier | null } } => {
+  create: ({ config, ...spine }: Taken): Contribution & { readonly gives: { readonly verifier: Verifier | null } } => {
     const settings = config.verify;
     // Without a verifier, no call waits for verification.
     if (settings === undefined) return { gives: { verifier: null } };

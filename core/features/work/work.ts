@@ -12,7 +12,7 @@ import type { WorkStrategy } from '../../contracts/work-strategy.ts';
 import { protectionOf } from '../../hands/tools/tools.ts';
 import { readRunFile, RunRows, runTableSql } from '../../runtime/runs/runs.ts';
 import { sqlMigrations } from '../../store/storage/storage.ts';
-import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
+import { defineBuiltInFeature, type Contribution, type Spine } from '../feature.ts';
 import { planOf } from './presets.ts';
 import { WorkDesk } from './work-desk.ts';
 
@@ -38,7 +38,7 @@ type Taken = Pick<
   | 'gate'
   | 'workspaces'
   | 'temporaryFolder'
-> & { readonly wings: readonly Wing[] };
+> & { readonly contributions: readonly Contribution[] };
 
 const LIST_MAX = 50;
 
@@ -48,7 +48,7 @@ export const work = defineBuiltInFeature({
   rows: ({ db }) => new RunRows(db, table),
   create: (taken: Taken, rows: RunRows) => {
     // Read late, because later features add strategies.
-    const strategies = (): WorkStrategy[] => taken.wings.flatMap((wing) => wing.strategies ?? []);
+    const strategies = (): WorkStrategy[] => taken.contributions.flatMap((one) => one.strategies ?? []);
     const spine = { ...taken, strategies };
     const sourcesOf = (sessionId: string) => spine.sources.ofSession(sessionId);
     const { facts, gate, workspaces } = spine;

@@ -121,7 +121,7 @@ test('no grant covers protected places, unseen sources, other bindings or sessio
           const gate = bench.gateWith(policy);
           for (const step of given) {
             const request = bench.request(step.given, step.asked);
-            const approval = gate.question(request, gate.authorize({ ...request, dispatch: { grantId: null } }));
+            const approval = gate.createApproval(request, gate.authorize({ ...request, dispatch: { grantId: null } }));
             const choice = Math.min(step.choice, Math.max(0, (approval.choices?.length ?? 1) - 1));
             bench.approve(approval, step.scope, step.asked.argsHash, choice);
           }

@@ -197,7 +197,7 @@ export class PolicyGate {
   }
 
   /** Creates the approval for a decision of `ask`. */
-  question(request: GateRequest, decision: GateDecision): Approval {
+  createApproval(request: GateRequest, decision: GateDecision): Approval {
     const choices = this.choices(request, decision);
     const unattended = request.bounds?.unattended ?? null;
     const nowMs = this.#deps.clock.nowMs();

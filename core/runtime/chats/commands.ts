@@ -140,7 +140,7 @@ async function decide(
 }
 
 const byCode = 'Here a question is answered by the code that came with it, or at the computer.';
-const saidLongAgo = 'That was written a while ago. Say it again if it still holds.';
+const saidLongAgo = 'That was written a while ago. Say it again if you still want it.';
 
 /** The text answers the oldest open question; a number before it selects another. */
 async function answerServer(

@@ -181,7 +181,7 @@ export class Questions {
     if (given.key !== undefined && !keys.includes(given.key)) return belongsToNothing;
     // A press cannot be older than its question.
     if (Math.min(waitedMs, ageOf(question, clock.nowMs())) > freshMs)
-      return `That may have been answered a while ago. ${answers === 'codes' ? 'Write' : 'Press'} again if it still holds.`;
+      return `That may have been answered a while ago. ${answers === 'codes' ? 'Write' : 'Press'} again if you still want it.`;
     return this.answer(asked, given.key === undefined && given.words === undefined ? { key: keys[0] ?? '' } : given, userId);
   }
 

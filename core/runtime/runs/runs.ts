@@ -110,14 +110,14 @@ export class Runs<State extends RunState, View> {
 
   /** Resolves when the run has ended, waits for a person, or could not continue. Fails with not_found and panic_engaged. */
   async whenResting(id: string, signal: AbortSignal | undefined): Promise<View> {
-    const { sessionId, finished } = this.#freeState(id);
+    const { sessionId, finished } = this.#stateUnlessStopped(id);
     if (finished === null) this.#drive(id, sessionId);
     await this.onDisk(id);
     let last: Driven | undefined;
     for (;;) {
       const driven = this.#driven.get(id);
       // The run has rested meanwhile, and its events are known.
-      if (driven === undefined) return this.#kind.view(this.#freeState(id, last?.events), []);
+      if (driven === undefined) return this.#kind.view(this.#stateUnlessStopped(id, last?.events), []);
       if (this.#waits(id).length > 0) return this.view(id);
       last = driven;
       await Promise.race([driven.done, this.#changed.next(signal)]);
@@ -126,7 +126,7 @@ export class Runs<State extends RunState, View> {
   }
 
   /** Fails with panic_engaged if the panic stop holds the run. */
-  #freeState(id: string, known = this.#driven.get(id)?.events): State {
+  #stateUnlessStopped(id: string, known = this.#driven.get(id)?.events): State {
     const state = this.#fold(id, known);
     if (state.finished === null && this.#deps.panic.engaged)
       throw new AppError('panic_engaged', `The panic stop holds ${id}. It continues once the stop is released.`);

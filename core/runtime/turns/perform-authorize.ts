@@ -136,7 +136,7 @@ interface JudgedCall {
 }
 
 function recordDecision(runner: RunningTurn, { call, parsed, request }: JudgedCall, decision: GateDecision): void {
-  const question = decision.decision === 'ask' ? runner.deps.gate.question(request, decision) : null;
+  const approval = decision.decision === 'ask' ? runner.deps.gate.createApproval(request, decision) : null;
   runner.emit('policy.decided', {
     callId: call.callId,
     tool: call.tool,
@@ -148,13 +148,13 @@ function recordDecision(runner: RunningTurn, { call, parsed, request }: JudgedCa
     verifies: parsed.tool.verify !== undefined,
     ...(parsed.tool.isPrivate !== undefined ? { isPrivate: true as const } : {}),
     grantId: decision.grantId,
-    approvalId: question?.approvalId ?? null,
+    approvalId: approval?.approvalId ?? null,
   });
   if (decision.decision === 'allow') {
     runner.deps.gate.count(request);
     if (decision.firstUse !== null) bind(runner, decision.firstUse);
   }
-  if (question !== null) runner.emit('approval.requested', { approval: question });
+  if (approval !== null) runner.emit('approval.requested', { approval });
 }
 
 /** The untrusted sources that the call may be following. They are read from the log, so unwritten events are written first. */

@@ -143,11 +143,11 @@ function describeDrift(runner: RunningTurn, { call, parsed, context, facts }: Ch
 function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: string): string | null {
   const { deps } = runner;
   const grant = deps.policy.grant(grantId);
-  if (grant === null || grant.revokedAtMs !== null) return 'its permission was taken back';
+  if (grant === null || grant.revokedAtMs !== null) return 'its grant was revoked';
   // A call that already ran on this grant continues with it: the grant was spent on this very call.
   if (call.retried) return null;
-  if (grant.spentAtMs !== null) return 'its permission was already used';
-  if (hasRunOut(grant, deps.clock.nowMs())) return 'its permission ran out';
+  if (grant.spentAtMs !== null) return 'its grant was already spent';
+  if (hasRunOut(grant, deps.clock.nowMs())) return 'its grant ran out';
   return null;
 }
 
@@ -199,12 +199,12 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   crashPoints.reach('after-request');
   const output = new LiveText(runner, { kind: 'output', ...runner.place, callId: call.callId });
   const kept = keepOutput(runner, call);
-  const heard = new Set<string>();
-  if (parsed.tool.abortGraceMs !== undefined) runner.tellingCalls.began(call.callId);
+  const shown = new Set<string>();
+  if (parsed.tool.abortGraceMs !== undefined) runner.reportingCalls.began(call.callId);
   const watch = watchCopies(runner, facts);
   if (watch.found !== null) await watch.found;
-  const result = await tools.run(parsed, createContext(runner, call, { context, output, kept, heard }));
-  runner.tellingCalls.ended(call.callId);
+  const result = await tools.run(parsed, createContext(runner, call, { context, output, kept, shown }));
+  runner.reportingCalls.ended(call.callId);
   const given = output.end();
   if (given !== null) await given;
   crashPoints.reach('after-effect');
@@ -217,7 +217,7 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
   const ended = { parsed, facts: runner.callFacts.get(call.callId) ?? factsOf(runner, parsed, context), result };
   runner.callFacts.delete(call.callId);
-  const isMarked = markSources(runner, call, ended, { sessions: [...heard], copies });
+  const isMarked = markSources(runner, call, ended, { sessions: [...shown], copies });
   finish(runner, call, ended, isMarked);
   kept.end();
   if (parsed.tool.verify === undefined) runner.parsedCalls.delete(call.callId);
@@ -258,14 +258,14 @@ interface EndedCall {
   readonly result: HostedResult;
 }
 
-interface Heard {
+interface Sources {
   /** Other conversations that the result contains parts of. */
   readonly sessions: readonly string[];
   readonly copies: Copies | undefined;
 }
 
 /** Records the untrusted sources of a result before the result can be read. */
-function markSources(runner: RunningTurn, call: CallState, { parsed, facts, result }: EndedCall, { sessions, copies }: Heard): boolean {
+function markSources(runner: RunningTurn, call: CallState, { parsed, facts, result }: EndedCall, { sessions, copies }: Sources): boolean {
   const { deps, place } = runner;
   const { argsJson, argsHash } = parsed;
   if (deps.taint.isTainted(place.sessionId)) runner.flush();
@@ -321,7 +321,7 @@ function finish(runner: RunningTurn, call: CallState, { parsed, facts, result }:
   if (isMarked || call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }
 
-interface Listening {
+interface ContextParts {
   /** The folders of the call. */
   readonly context: FactContext;
   /** Null without listeners. */
@@ -329,10 +329,10 @@ interface Listening {
   /** Stores the output in case of a crash. */
   readonly kept?: { push(piece: string): void };
   /** Collects the other conversations that the call is shown parts of. */
-  readonly heard: Set<string>;
+  readonly shown: Set<string>;
 }
 
-function createContext(runner: RunningTurn, call: CallState, { context, output, kept, heard }: Listening): ToolContext {
+function createContext(runner: RunningTurn, call: CallState, { context, output, kept, shown }: ContextParts): ToolContext {
   const { deps, place } = runner;
   return {
     ...context,
@@ -347,7 +347,7 @@ function createContext(runner: RunningTurn, call: CallState, { context, output, 
       read: (idOrAlias, range) => {
         const sessions = deps.artifactStore.sessionsOf(idOrAlias);
         assertMayRead(runner, idOrAlias, sessions);
-        for (const sessionId of sessions) heard.add(sessionId);
+        for (const sessionId of sessions) shown.add(sessionId);
         return deps.artifacts.read(idOrAlias, range);
       },
     },
@@ -364,7 +364,7 @@ function createContext(runner: RunningTurn, call: CallState, { context, output, 
     searchSessions: (query, limit) => {
       const isWhole = runner.bounds?.outsider === undefined;
       const hits = deps.log.search.find(query, isWhole ? limit : SEARCHED_MAX).filter(({ sessionId }) => maySee(runner, sessionId));
-      for (const hit of hits) heard.add(hit.sessionId);
+      for (const hit of hits) shown.add(hit.sessionId);
       return hits.slice(0, limit);
     },
   };
@@ -388,7 +388,7 @@ async function verifyCall(runner: RunningTurn, call: CallState): Promise<{ ok: b
   try {
     return await tool.verify(
       args,
-      createContext(runner, call, { context: contextOf(runner, parsed.value), output: null, heard: new Set() }),
+      createContext(runner, call, { context: contextOf(runner, parsed.value), output: null, shown: new Set() }),
     );
   } catch (cause) {
     return { ok: false, detail: toAppError(cause).message };

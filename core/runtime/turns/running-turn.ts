@@ -93,7 +93,7 @@ export interface RunningTurn {
   /** True once the program is closing: nothing more is recorded. */
   readonly halted: boolean;
   /** Running calls that report how they ended when aborted; on close they get a moment to end normally. */
-  readonly tellingCalls: { began(callId: string): void; ended(callId: string): void };
+  readonly reportingCalls: { began(callId: string): void; ended(callId: string): void };
   pack: ShownPack | null;
   /** Parts from memory, documents, skills and identity; chosen again after each message of the person. */
   chosen: ChosenParts | null;

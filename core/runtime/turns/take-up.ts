@@ -5,7 +5,7 @@ import type { Logger } from '../../base/logger.ts';
 interface Waiting {
   holdWaiting(): void;
   stopAll(reason: string): unknown;
-  watchQuestions(): void;
+  watchDeadlines(): void;
   resume(): void;
 }
 
@@ -27,7 +27,7 @@ export function takeUp(turns: Waiting, { logger, resumes, stopped, ready, rest }
   if (stopped) turns.stopAll('The panic stop was pressed.');
   if (!resumes) return null;
   const move = (): void => {
-    if (stopped) turns.watchQuestions();
+    if (stopped) turns.watchDeadlines();
     else turns.resume();
     rest();
   };

@@ -37,6 +37,7 @@ export class TurnRunner implements RunningTurn {
   chosen: ChosenParts | null = null;
   refused: RefusedPack | null = null;
   route: TurnRoute | null = null;
+  pack: ShownPack | null = null;
   readonly drifts = new Map<string, number>();
   readonly texts: RunningTurn['texts'] = new Set();
   readonly governed: GovernedTurn | null;
@@ -46,15 +47,14 @@ export class TurnRunner implements RunningTurn {
   #continues: readonly string[] = [];
   #origin: CallOrigin | null = null;
   #bounds: TurnBounds | null = null;
-  #free: TurnBounds | null = null;
+  #boundsAfterPlan: TurnBounds | null = null;
   #helper: HelperOrigin | null = null;
   #identity: string | null = null;
   #offered: { readonly all: readonly ToolSchema[]; readonly within: readonly ToolSchema[] } | null = null;
   #packs = 0;
-  #pack: ShownPack | null = null;
   #buffer: AnyDraft[] = [];
   #halted = false;
-  readonly #telling = new Set<string>();
+  readonly #reporting = new Set<string>();
   #cancelCutOff: (() => void) | null = null;
   #writeFailure: unknown = null;
   #finished: EventBodies['turn.finished'] | null = null;
@@ -103,20 +103,12 @@ export class TurnRunner implements RunningTurn {
 
   /** Without the read-only restriction if a plan was approved in this turn. */
   get bounds(): TurnBounds | null {
-    return this.#state.planApproved ? this.#free : this.#bounds;
+    return this.#state.planApproved ? this.#boundsAfterPlan : this.#bounds;
   }
 
   /** The recorded events that are not in the log. */
   get unwritten(): readonly AnyDraft[] {
     return this.#buffer;
-  }
-
-  get pack(): ShownPack | null {
-    return this.#pack;
-  }
-
-  set pack(pack: ShownPack | null) {
-    this.#pack = pack;
   }
 
   /** How the turn ended; null while it runs. */
@@ -130,7 +122,7 @@ export class TurnRunner implements RunningTurn {
   }
 
   /** Returns whether there is anything to do but wait. */
-  get canGoOn(): boolean {
+  get canContinue(): boolean {
     const intent = decide(this.#state);
     return intent !== null && intent.kind !== 'wait';
   }
@@ -220,15 +212,15 @@ export class TurnRunner implements RunningTurn {
   /** Stops without recording an end: the next start continues from the log. A call that reports its end gets a moment to do so. */
   halt(): void {
     this.#halted = true;
-    if (this.#telling.size === 0) this.abort.abort();
+    if (this.#reporting.size === 0) this.abort.abort();
     else this.#cancelCutOff = this.deps.later(CALL_GRACE_MS, () => this.abort.abort(new AppError('shutting_down', 'TrayClaw is closing.')));
   }
 
-  readonly tellingCalls = {
-    began: (callId: string): void => void this.#telling.add(callId),
+  readonly reportingCalls = {
+    began: (callId: string): void => void this.#reporting.add(callId),
     ended: (callId: string): void => {
-      this.#telling.delete(callId);
-      if (!this.#halted || this.#telling.size > 0) return;
+      this.#reporting.delete(callId);
+      if (!this.#halted || this.#reporting.size > 0) return;
       this.#cancelCutOff?.();
       this.abort.abort();
     },
@@ -251,7 +243,7 @@ export class TurnRunner implements RunningTurn {
       if (this.#onDisk !== null && !this.#asksOnly(intent)) {
         await this.#onDisk;
         this.#onDisk = null;
-        if (this.halted) return 'halt';
+        if (this.#halted) return 'halt';
       }
       this.#phase = intent.phase;
       this.emit('brain.decided', { intent: intent.kind, reason: intent.reason, callIds: [...intent.callIds] });
@@ -314,7 +306,7 @@ export class TurnRunner implements RunningTurn {
     this.#origin = { channel: channel ?? this.origin.channel, agentId };
     this.#continues = continues?.turnIds ?? [];
     this.#bounds = bounds ?? null;
-    this.#free = bounds === undefined ? null : withoutPlan(bounds);
+    this.#boundsAfterPlan = bounds === undefined ? null : withoutPlan(bounds);
     this.#helper = helper ?? null;
     if (helper !== undefined) this.#origin = { ...this.origin, helper: calledBy(helper) };
   }

@@ -57,7 +57,7 @@ export class TurnRuntime {
       pendingApprovals: () => deps.policy.pendingApprovals(),
       deny: (approval) => this.#denyInTime(approval),
     });
-    this.#lost = new LostTurns({ ...deps, live: this.#live, ends: this.#ends, append: (...about) => this.#appendToTurn(...about) });
+    this.#lost = new LostTurns({ ...deps, live: this.#live, ends: this.#ends, append: (...about) => this.appendToTurn(...about) });
   }
 
   get runningTurns(): number {
@@ -165,7 +165,7 @@ export class TurnRuntime {
   /** Adds a message to a turn in progress. Fails with turn_not_running. */
   steer(turnId: string, text: string, sender: string): void {
     const row = findOpen(this.#deps.log, turnId);
-    this.#appendToTurn(row.sessionId, turnId, [{ type: 'turn.steered', turnId, body: { text: this.#deps.redact(text), sender } }]);
+    this.appendToTurn(row.sessionId, turnId, [{ type: 'turn.steered', turnId, body: { text: this.#deps.redact(text), sender } }]);
   }
 
   /** Stops a turn. A waiting turn ends at once, a running one as soon as its work is aborted. */
@@ -175,7 +175,7 @@ export class TurnRuntime {
       this.#endQueued(row.sessionId, turnId, by === 'panic' ? 'stopped' : 'cancelled');
       return;
     }
-    this.#appendToTurn(row.sessionId, turnId, [{ type: 'turn.cancel_requested', turnId, body: { reason, by } }]);
+    this.appendToTurn(row.sessionId, turnId, [{ type: 'turn.cancel_requested', turnId, body: { reason, by } }]);
     const live = this.#live.get(turnId);
     if (live !== undefined) live.abort.abort();
     else this.continueTurn(turnId);
@@ -183,7 +183,17 @@ export class TurnRuntime {
 
   /** Appends events to a turn from outside its loop, and informs the turn if it is live. */
   appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[] {
-    return this.#appendToTurn(sessionId, turnId, drafts, alongside);
+    const { log } = this.#deps;
+    const live = this.#live.get(turnId);
+    live?.flush();
+    const events = log.transact(() => {
+      const appended = log.append(sessionId, drafts);
+      alongside?.();
+      return appended;
+    }, true);
+    if (live !== undefined) live.absorb(events, true);
+    else this.#hot.absorb(sessionId, events);
+    return events;
   }
 
   liveTexts(turnId: string): DeltaNotice[] {
@@ -207,12 +217,12 @@ export class TurnRuntime {
   resume(): number {
     const open = this.#deps.log.index.openTurns();
     for (const row of open) this.#attempt(row, () => this.#takeUp(row));
-    this.watchQuestions();
+    this.watchDeadlines();
     return open.filter((row) => row.status !== 'waiting').length;
   }
 
   /** From now on approvals are denied at their deadlines. */
-  watchQuestions(): void {
+  watchDeadlines(): void {
     this.#deadlines.look();
   }
 
@@ -323,7 +333,7 @@ export class TurnRuntime {
       begin?.();
       let step = await runner.run();
       // An answer may arrive after the last decision while the turn still counts as live.
-      while (step === 'rest' && runner.canGoOn) {
+      while (step === 'rest' && runner.canContinue) {
         runner.resumed(answered);
         step = await runner.run();
       }
@@ -350,7 +360,7 @@ export class TurnRuntime {
 
   #denyInTime({ approvalId, callId, sessionId, turnId }: Approval): void {
     const body = { approvalId, callId, decision: 'deny' as const, scope: null, by: timedOut, grantId: null };
-    this.#appendToTurn(sessionId, turnId ?? '', [{ type: 'approval.decided', turnId: turnId ?? null, phase: 'policy-gate', body }]);
+    this.appendToTurn(sessionId, turnId ?? '', [{ type: 'approval.decided', turnId: turnId ?? null, phase: 'policy-gate', body }]);
     if (turnId !== undefined) this.continueTurn(turnId);
   }
 
@@ -380,21 +390,7 @@ export class TurnRuntime {
   }
 
   #endQueued(sessionId: string, turnId: string, status: 'stopped' | 'cancelled'): void {
-    this.#appendToTurn(sessionId, turnId, [neverBegan(turnId, status)]);
+    this.appendToTurn(sessionId, turnId, [neverBegan(turnId, status)]);
     this.#ends.end(turnId, { status, sessionId });
-  }
-
-  #appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[] {
-    const { log } = this.#deps;
-    const live = this.#live.get(turnId);
-    live?.flush();
-    const events = log.transact(() => {
-      const appended = log.append(sessionId, drafts);
-      alongside?.();
-      return appended;
-    }, true);
-    if (live !== undefined) live.absorb(events, true);
-    else this.#hot.absorb(sessionId, events);
-    return events;
   }
 }

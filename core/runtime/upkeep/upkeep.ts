@@ -137,19 +137,19 @@ interface ProgramParts extends Pick<UpkeepDeps, 'clock' | 'logger'> {
   readonly artifactStore: ArtifactStore;
   readonly checkpoints: Checkpoints;
   readonly turns: { readonly runningTurns: number };
-  /** The features. */
-  readonly wings: readonly { catchUp?(): boolean; daily?(nowMs: number): void }[];
+  /** Of the features. */
+  readonly contributions: readonly { catchUp?(): boolean; daily?(nowMs: number): void }[];
 }
 
 export function createUpkeep(parts: ProgramParts): Upkeep {
-  const { log, head, models, learning, wings, artifactStore: artifacts } = parts;
+  const { log, head, models, learning, contributions, artifactStore: artifacts } = parts;
   return new Upkeep({
     ...parts,
     onCommitted: (listener) => log.onCommitted(listener),
     afterCommits: [
       () => log.search.catchUp(),
       () => log.activity.catchUp(),
-      ...wings.flatMap((wing) => (wing.catchUp === undefined ? [] : [() => wing.catchUp?.() === true])),
+      ...contributions.flatMap((one) => (one.catchUp === undefined ? [] : [() => one.catchUp?.() === true])),
       () => {
         models.save();
         return learning.save();
@@ -168,7 +168,7 @@ export function createUpkeep(parts: ProgramParts): Upkeep {
       const nowMs = retentionTime(db, parts.clock.nowMs());
       const { files: replaced } = listReplaced(home);
       collectGarbage({ ...parts, artifacts, retention: parts.config.retention, db, replaced, nowMs });
-      for (const wing of wings) wing.daily?.(nowMs);
+      for (const one of contributions) one.daily?.(nowMs);
     },
   });
 }

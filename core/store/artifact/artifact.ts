@@ -260,7 +260,7 @@ function cleanName(name: string): string {
 const quote = (name: string): string => JSON.stringify(name.slice(0, 100));
 
 function notFound(idOrAlias: string): AppError {
-  return new AppError('not_found', `There is no artifact ${quote(idOrAlias)}.`, { hint: 'List them with: trayclaw artifacts list' });
+  return new AppError('not_found', `There is no artifact ${quote(idOrAlias)}.`, { hint: 'See: trayclaw artifacts list' });
 }
 
 function damaged(code: 'artifact_missing' | 'store_corrupt', sha256: string, what: string): AppError {

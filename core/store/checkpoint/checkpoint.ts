@@ -119,7 +119,7 @@ export class Checkpoints {
     if (found.some(({ files }) => files.length > 0)) return found;
     const what = nameOf(target);
     throw new AppError('not_found', `There is nothing to undo: no file was kept for ${what}.`, {
-      hint: 'Only files that TrayClaw knew would be written are kept. List them with: trayclaw undo',
+      hint: 'Only files that TrayClaw knew would be written are kept. See: trayclaw undo',
     });
   }
 

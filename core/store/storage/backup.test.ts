@@ -203,6 +203,7 @@ test('distinguishes a folder, an empty file and a foreign database from damage',
 test('the last backup is the newest sound one', async () => {
   const home = newHome();
   expect(() => restoreBackup(home, join(home, 'last'), NOW_MS)).toThrow(`There is no sound backup in ${join(home, 'backups')}.`);
+  expect(() => verifyBackup(join(home, 'last'), { home, nowMs: NOW_MS })).toThrow(`There is no backup in ${join(home, 'backups')} yet.`);
   write(home, 3);
   const [older, newer] = [await backUp(home), await backUp(home, NOW_MS + 1)];
   expect(verifyBackup(join(home, 'last'), { home, nowMs: NOW_MS })).toEqual({ ok: true, events: 3, detail: 'ok' });

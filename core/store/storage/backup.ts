@@ -206,7 +206,7 @@ export function verifyBackup(
   given: string,
   last?: { readonly home: string; readonly nowMs: number },
 ): { ok: boolean; events: number; detail: string } {
-  const file = last !== undefined && isLast(given) ? (listBackups(last.home, last.nowMs)[0]?.file ?? given) : given;
+  const file = last !== undefined && isLast(given) ? newestBackup(last.home, last.nowMs) : given;
   const stat = lookAt(file);
   if (stat === undefined) throw new AppError('not_found', `There is no backup at ${file}.`, { hint: 'See: trayclaw backup list' });
   if (!stat.isFile()) throw new AppError('invalid_params', `${file} is not a plain file.`, { hint: 'See: trayclaw backup list' });
@@ -274,6 +274,13 @@ function copyWhole(from: string, to: string): void {
 
 function removeWhole(file: string): void {
   for (const suffix of COMPANIONS) rmSync(file + suffix, { force: true });
+}
+
+/** Fails with `not_found`. */
+function newestBackup(home: string, nowMs: number): string {
+  const [found] = listBackups(home, nowMs);
+  if (found !== undefined) return found.file;
+  throw new AppError('not_found', `There is no backup in ${join(home, 'backups')} yet.`, { hint: 'Make one: trayclaw backup create' });
 }
 
 /** Fails with `not_found`. */

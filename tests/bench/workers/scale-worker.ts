@@ -4,7 +4,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtInFeatures } from '../../../core/compose-features.ts';
-import { composeGround, composeStore } from '../../../core/compose-spine.ts';
+import { composeBase, composeStore } from '../../../core/compose-spine.ts';
 import type { IdPrefix } from '../../../core/base/ids.ts';
 import { systemClock, type Clock } from '../../../core/base/clock.ts';
 import { Lifetimes } from '../../../core/base/disposable.ts';
@@ -101,8 +101,8 @@ async function fill(job: FillJob): Promise<null> {
 async function openStore({ home, ...job }: FillJob, lifetimes: Lifetimes) {
   let nowMs = systemClock.nowMs() - YEARS_MS;
   const clock: Clock = { nowMs: () => Math.floor(nowMs), monotonicMs: () => systemClock.monotonicMs() };
-  const ground = composeGround({ home, clock }, await loadConfig(home, configOf({ home, ...job })), lifetimes);
-  const { log, storage, ids } = await composeStore(ground, builtInFeatures.all);
+  const base = composeBase({ home, clock }, await loadConfig(home, configOf({ home, ...job })), lifetimes);
+  const { log, storage, ids } = await composeStore(base, builtInFeatures.all);
   const tick = (share: number): void => {
     nowMs = Math.max(nowMs, systemClock.nowMs() - YEARS_MS * (1 - share));
   };

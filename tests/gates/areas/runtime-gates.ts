@@ -159,7 +159,7 @@ export const runtimeGates: readonly Gate[] = [
     name: 'runtime/spent-at-dispatch',
     prevents: 'two calls run on one yes for once',
     file: 'core/runtime/turns/perform-execute.ts',
-    text: "if (grant.spentAtMs !== null) return 'its permission was already used';",
+    text: "if (grant.spentAtMs !== null) return 'its grant was already spent';",
     instead: '',
     suites: ['core/runtime/turns/turns-approvals.test.ts'],
   },

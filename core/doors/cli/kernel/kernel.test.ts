@@ -59,6 +59,26 @@ test('--fields suggests a field for an unknown one', async () => {
   });
 });
 
+test('the help of a command says what an id may be, what a path is called, and the options of every command', async () => {
+  const help = async (...words: readonly string[]) => (await run(new FakeClaw({}), ...words, '--help')).out;
+  expect(await help('turns', 'show')).toMatch(/turn-id +its id, the first characters of it, or last for the newest\n/);
+  expect(await help('approvals', 'show')).toMatch(/approval-id +its id, or the first characters of it\n/);
+  expect(await help('skills', 'pack')).toContain('--out <path>');
+  expect(await help('usage')).toMatch(/--json +print one JSON document\n/);
+});
+
+test('the difference of an agent without an identity is said in words', async () => {
+  const claw = new FakeClaw({ 'identity.diff': ({ from = 0, to = 0 }) => ({ from, to, lines: [] }) });
+  expect((await run(claw, 'identity', 'diff')).out).toBe('There are no versions yet.\n');
+  expect((await run(claw, 'identity', 'diff', '1', '2')).out).toBe('version 1 to 2\nThe same.\n');
+});
+
+test('a pinned skill is described in a sentence', async () => {
+  const claw = new FakeClaw({ 'skill.pin': ({ name, pinned }) => ({ name, isPinned: pinned }) });
+  expect((await run(claw, 'skills', 'pin', 'weather')).out).toBe('weather stays at its version.\n');
+  expect((await run(claw, 'skills', 'unpin', 'weather')).out).toBe('weather can be updated again.\n');
+});
+
 test('why nothing was done is said on stderr; with --json and --fields the result stays on stdout', async () => {
   const claw = new FakeClaw({
     'secret.delete': ({ name }) => ({ name, deleted: name === 'openai' }),
@@ -66,7 +86,7 @@ test('why nothing was done is said on stderr; with --json and --fields the resul
     'knowledge.preview': ({ path }) => ({ path, kind: 'file', files: 0, more: false, outside: false, problem: 'There is nothing.' }),
   });
   expect(await run(claw, 'secret', 'delete', 'openai')).toEqual({ code: 0, out: 'Deleted openai.\n', err: '' });
-  expect(await run(claw, 'secret', 'delete', 'x')).toEqual({ code: 1, out: '', err: 'There is no secret x.\n' });
+  expect(await run(claw, 'secret', 'delete', 'x')).toEqual({ code: 1, out: '', err: 'There is no secret x.\nSee: trayclaw secret list\n' });
   expect(await run(claw, 'running', 'stop', 'c')).toMatchObject({
     code: 1,
     out: '',

@@ -1,6 +1,7 @@
 // The arguments and options of a command: names, kinds and choices from the schema, texts from the form.
 
 import type { CommandForm, OptionForm } from '../../../contracts/command-form.ts';
+import { idWords } from '../short-ids.ts';
 import { takenBy, type Entry, type Taken } from './entries.ts';
 
 export interface Field {
@@ -41,12 +42,13 @@ export interface OptionSpec {
   readonly isPath: boolean;
 }
 
-export function argumentsOf({ form }: Entry, fields: Fields): ArgumentSpec[] {
+export function argumentsOf({ form, source }: Entry, fields: Fields): ArgumentSpec[] {
   return takenBy(form).map((taken) => {
     const field = (taken.isParameter ? fields[taken.name] : undefined) ?? plainText;
     const fallback = taken.isParameter ? valueIn(form, taken.name) : undefined;
+    const about = form.words?.[taken.name] ?? ('op' in source ? idWords(source.op, taken.name) : '');
     const isPath = isPathIn(form, taken.isParameter ? taken.name : `:${taken.name}`);
-    return { ...taken, label: kebab(taken.name), about: form.words?.[taken.name] ?? '', field, fallback, isPath };
+    return { ...taken, label: kebab(taken.name), about, field, fallback, isPath };
   });
 }
 
@@ -67,7 +69,10 @@ function optionOf(form: CommandForm, [name, option]: readonly [string, OptionFor
   const named = typeof option === 'string' ? { about: option } : option;
   const isOwn = name.startsWith('-');
   const field = (isOwn ? undefined : fields[name]) ?? plainText;
-  const flags = isOwn ? name : `--${flagsOf(named.flag ?? kebab(name.replace(/(?<=.)Id$/, '')), name, field)}`;
+  // For an option without a parameter, the name of its value tells.
+  const isPath = isOwn ? /<(?:file|path|folder)>/.test(name) : isPathIn(form, name);
+  const valueName = isPath ? 'path' : name.endsWith('Id') ? 'id' : null;
+  const flags = isOwn ? name : `--${flagsOf(named.flag ?? kebab(name.replace(/(?<=.)Id$/, '')), field, valueName)}`;
   const label = /--[^ ]+/.exec(flags)?.[0] ?? flags;
   return {
     parameter: isOwn ? null : name,
@@ -79,17 +84,16 @@ function optionOf(form: CommandForm, [name, option]: readonly [string, OptionFor
     sets: named.sets ?? null,
     repeats: named.repeats === true || field.kind === 'pairs',
     fallback: isOwn ? undefined : valueIn(form, name),
-    // For an option without a parameter, the name of its value tells.
-    isPath: isOwn ? /<(?:file|path|folder)>/.test(flags) : isPathIn(form, name),
+    isPath,
   };
 }
 
-function flagsOf(flag: string, name: string, field: Field): string {
+function flagsOf(flag: string, field: Field, valueName: string | null): string {
   if (flag.includes(' ') || field.kind === 'switch') return flag;
   if (field.kind === 'list') return `${flag} <${flag}...>`;
   if (field.kind === 'count' || field.kind === 'number') return `${flag} <n>`;
   if (field.kind === 'pairs') return `${flag} <name=value>`;
-  return `${flag} <${name.endsWith('Id') ? 'id' : field.kind === 'json' ? 'json' : flag}>`;
+  return `${flag} <${valueName ?? (field.kind === 'json' ? 'json' : flag)}>`;
 }
 
 function isPathIn({ paths = [] }: CommandForm, name: string): boolean {

@@ -30,6 +30,7 @@ export async function buildProgram({ version, run, output = {}, words }: Program
     .version(version, '-V, --version')
     // Subcommands inherit these settings, so they come first.
     .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
     .configureOutput({ ...output, getOutHasColors: () => false, getErrHasColors: () => false })
     .showHelpAfterError('See: trayclaw --help');
   const entries = allEntries();

@@ -65,7 +65,7 @@ const states = {
   paused: 'paused',
   offline: 'offline',
   conflict: 'stopped: another program uses this bot',
-  refused: 'stopped: the token does not hold',
+  refused: 'stopped: the token is not valid',
 } as const;
 
 function describeStatus({ state, problem, bot, people, pairings, strangers, lastUpdateMs }: Of<'telegram.status'>): string {

@@ -66,6 +66,7 @@ function describeVersion({ agentId, version, capsule, atMs, by, note }: CapsuleV
 }
 
 function describeDiff({ from, to, lines }: OpResult<'identity.diff'>): string {
+  if (to === 0) return 'There are no versions yet.';
   const signs = { same: ' ', added: '+', removed: '-' } as const;
   const shown = lines.map(({ kind, text }) => `${signs[kind]} ${text}`.trimEnd());
   return [`version ${from} to ${to}`, ...(shown.length === 0 ? ['The same.'] : shown)].join('\n');

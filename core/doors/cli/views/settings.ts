@@ -28,7 +28,7 @@ export const modelViews: ViewsOf<'model'> = {
   'model.opinion': { show: describeOpinion },
 };
 
-const moments = { now: 'It holds from now on.', 'next-start': 'It holds from the next start on.' } as const;
+const moments = { now: 'It takes effect at once.', 'next-start': 'It takes effect at the next start.' } as const;
 
 export const configViews: ViewsOf<'config'> = {
   'config.get': {
@@ -76,7 +76,7 @@ export const secretViews: ViewsOf<'secret'> = {
   'secret.set': { perform: (context, { name }) => setSecret(context, name) },
   'secret.list': { json: ({ names }) => names, show: ({ names }) => names.join('\n') || 'No secrets.' },
   'secret.delete': {
-    show: ({ name, deleted }) => (deleted ? `Deleted ${name}.` : `There is no secret ${name}.`),
+    show: ({ name, deleted }, { program }) => (deleted ? `Deleted ${name}.` : `There is no secret ${name}.\nSee: ${program} secret list`),
     saysWhyNot: true,
   },
   'secret.unlock': { perform: (context) => context.withClaw('any', (connection) => unlock(context, connection)) },

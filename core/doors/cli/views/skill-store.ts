@@ -13,12 +13,13 @@ import type { Given } from '../kernel/entries.ts';
 import type { View } from '../kernel/view.ts';
 import { facts, table } from '../table.ts';
 
-type StoreViewed = 'skill.search' | 'skill.plan' | 'skill.info' | 'skill.test';
+type StoreViewed = 'skill.search' | 'skill.plan' | 'skill.info' | 'skill.pin' | 'skill.test';
 
 export const skillStoreViews: { readonly [N in StoreViewed]: View<N> } = {
   'skill.search': { show: describeFound },
   'skill.plan': { params: withPaths, perform: planAndInstall },
   'skill.info': { show: describeInfo },
+  'skill.pin': { show: ({ name, isPinned }) => (isPinned ? `${name} stays at its version.` : `${name} can be updated again.`) },
   'skill.test': { show: describeTest, exitCode: ({ isGood }) => (isGood ? exitCodes.done : exitCodes.failed) },
 };
 
