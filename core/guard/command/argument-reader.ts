@@ -72,6 +72,11 @@ function formOf(attached: string | undefined, needed: string | undefined): FlagF
   return needed === undefined ? { value: 'none', kind: '' } : { value: 'needed', kind: needed };
 }
 
+/** Returns whether the arguments are these words. One with a blank would count as several. */
+export function areWords(args: readonly string[], words: RegExp): boolean {
+  return !args.some((word) => /\s/.test(word)) && words.test(args.join(' '));
+}
+
 export function readArguments(args: readonly string[], table: FlagTable): GivenArguments | null {
   const given: GivenFlag[] = [];
   const operands: string[] = [];
@@ -110,7 +115,8 @@ function longFlag(argument: string, pending: string[], table: FlagTable): GivenF
 function readShortFlags(argument: string, pending: string[], table: FlagTable): GivenFlag[] | null {
   if (table.hasNumber && wholeNumber.test(argument)) return [{ flag: '-NUM', value: argument.slice(1) }];
   const found: GivenFlag[] = [];
-  if (table.shortFlags === 'one a word' && table.flags.get(argument)?.value === 'none') return [{ flag: argument, value: null }];
+  const whole = table.shortFlags === 'one a word' ? table.flags.get(argument) : undefined;
+  if (whole !== undefined && (whole.value === 'none' || argument.length > 2)) return lastFlag(argument, whole, pending);
   for (let at = 1; at < argument.length; at++) {
     const flag = `-${argument[at]}`;
     const form = table.flags.get(flag);
@@ -121,7 +127,7 @@ function readShortFlags(argument: string, pending: string[], table: FlagTable): 
       found.push({ flag, value: null });
       continue;
     }
-    const valued = rest === '' ? lastShort(flag, form, pending) : checked(flag, form, rest);
+    const valued = rest === '' ? lastFlag(flag, form, pending) : checked(flag, form, rest);
     return valued === null ? null : [...found, ...valued];
   }
   return found;
@@ -132,8 +138,8 @@ function mayContinue(form: FlagForm, { shortFlags }: FlagTable): boolean {
   return shortFlags === 'bundled' || (form.value === 'none') === (shortFlags === 'values apart');
 }
 
-function lastShort(flag: string, form: FlagForm, pending: string[]): GivenFlag[] | null {
-  return form.value === 'attached' ? [{ flag, value: null }] : withNext(flag, form, pending);
+function lastFlag(flag: string, form: FlagForm, pending: string[]): GivenFlag[] | null {
+  return form.value === 'needed' ? withNext(flag, form, pending) : [{ flag, value: null }];
 }
 
 /** Rejects a value that looks like a flag: some programs treat such a word as a flag even where a value is expected. */

@@ -103,6 +103,16 @@ export function isHarmlessVariable(text: string): boolean {
   return harmless.some((form) => form.test(text));
 }
 
+/**
+ * Returns other words for `type`, the shell's own way to ask `which`, and for a query of a database. Without -safe, a view of the database can
+ * run a command, and the person's start file is read before -safe holds.
+ */
+export function askedSafely([program, ...args]: readonly string[]): readonly string[] | null {
+  if (program === 'type') return ['which', ...args];
+  const isQuery = program === 'sqlite3' && args.includes('-readonly') && !args.includes('-safe');
+  return isQuery ? [program, '-safe', '-init', '/dev/null', ...args] : null;
+}
+
 export const timeLimit = /^\d+(?:\.\d+)?[smh]?$/;
 
 /** Returns whether these words before a command only limit its time, or change the look of its output. */

@@ -4,6 +4,46 @@ import type { Gate } from '../gate.ts';
 
 export const readerGates: readonly Gate[] = [
   {
+    name: 'reader/process-environment',
+    prevents: 'a list of programs shows their environments, which hold keys',
+    file: 'core/guard/command/machine-table.ts',
+    text: "'-?[AadFfHjLlruvwx]+'",
+    instead: "'-?[AadeFfHjLlruvwx]+'",
+    suites: ['core/guard/command/machine-table.test.ts'],
+  },
+  {
+    name: 'reader/connection-names',
+    prevents: 'a list of connections asks a server in the network for names',
+    file: 'core/guard/command/machine-table.ts',
+    text: "only: ['-n'],",
+    instead: '',
+    suites: ['core/guard/command/machine-table.test.ts'],
+  },
+  {
+    name: 'reader/query-views',
+    prevents: 'a view of a database runs a command in a query that only reads',
+    file: 'core/guard/command/read-command.ts',
+    text: "const isSafe = given.has('-safe') && ",
+    instead: 'const isSafe = ',
+    suites: ['core/guard/command/machine-table.test.ts'],
+  },
+  {
+    name: 'reader/query-start-file',
+    prevents: 'a start file runs commands before a query that only reads',
+    file: 'core/guard/command/read-command.ts',
+    text: " && valuesOf(given, '-init').join() === '/dev/null'",
+    instead: '',
+    suites: ['core/guard/command/machine-table.test.ts'],
+  },
+  {
+    name: 'reader/query-words',
+    prevents: 'a query writes, or a command of the database program runs another program',
+    file: 'core/guard/command/read-command.ts',
+    text: 'queries.every((query) => sqlQuery.test(query))',
+    instead: 'true',
+    suites: ['core/guard/command/machine-table.test.ts'],
+  },
+  {
     name: 'reader/whole-names',
     prevents: 'a blank in the name of a file makes a reader open another file',
     file: 'core/guard/command/listed-files.ts',
@@ -126,9 +166,9 @@ export const readerGates: readonly Gate[] = [
   {
     name: 'command/question-words',
     prevents: 'one word with blanks counts as several known ones',
-    file: 'core/guard/command/question-table.ts',
-    text: 'args.some((word) => /\\s/.test(word))',
-    instead: 'false',
+    file: 'core/guard/command/argument-reader.ts',
+    text: '!args.some((word) => /\\s/.test(word)) && ',
+    instead: '',
     suites: ['core/guard/command/question-table.test.ts'],
   },
   {
