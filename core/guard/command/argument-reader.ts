@@ -16,7 +16,7 @@ export interface FlagForm {
    * attached or follows `=`.
    */
   readonly value: 'none' | 'needed' | 'attached';
-  /** The kind of value: `FILE` is a path that is read, `N` is a number, anything else is text. */
+  /** The kind of value: `FILE` is a path that is read, `N` is a number, `ENCODING` is a name, anything else is text. */
   readonly kind: string;
 }
 
@@ -35,6 +35,7 @@ export interface GivenArguments {
 
 const numberValue = /^[+-]?\d+(?:\.\d+)?[A-Za-z]{0,3}$/;
 const wholeNumber = /^-\d+$/;
+const encoding = /^[\w.:-]+(?:\/\/[A-Z]*)*$/i;
 
 /**
  * Parses a table written as in a manual: `-a, --all, -n N, --lines=N, --color[=WHEN], -f FILE, -I[FORM], -NUM`. A word in capitals is a
@@ -80,6 +81,7 @@ export function areWords(args: readonly string[], words: RegExp): boolean {
 export function readArguments(args: readonly string[], table: FlagTable): GivenArguments | null {
   const given: GivenFlag[] = [];
   const operands: string[] = [];
+  const late: string[] = [];
   const pending = [...args].reverse();
   for (let argument = pending.pop(); argument !== undefined; argument = pending.pop()) {
     if (argument === '--') {
@@ -90,17 +92,19 @@ export function readArguments(args: readonly string[], table: FlagTable): GivenA
       operands.push(argument);
       continue;
     }
+    const next = pending.at(-1);
+    const before = pending.length;
     const found = argument.startsWith('--') ? longFlag(argument, pending, table) : readShortFlags(argument, pending, table);
     if (found === null) return null;
     given.push(...found);
+    // On some systems, flags end at the first operand, and this value is one more file.
+    const isText = table.flags.get(found.at(-1)?.flag ?? '')?.kind !== 'N';
+    if (operands.length > 0 && pending.length < before && next !== undefined && isText) late.push(next);
   }
-  return givenArguments(given, operands, table);
-}
-
-function givenArguments(flags: readonly GivenFlag[], operands: readonly string[], table: FlagTable): GivenArguments {
-  const names = new Set(flags.map(({ flag }) => flag));
-  const files = flags.flatMap(({ flag, value }) => (value !== null && table.flags.get(flag)?.kind === 'FILE' ? [value] : []));
-  return { flags, operands, files, has: (...wanted) => wanted.some((name) => names.has(name)) };
+  const names = new Set(given.map(({ flag }) => flag));
+  const named = given.flatMap(({ flag, value }) => (value !== null && table.flags.get(flag)?.kind === 'FILE' ? [value] : []));
+  const files = [...new Set([...named, ...late])];
+  return { flags: given, operands, files, has: (...wanted) => wanted.some((name) => names.has(name)) };
 }
 
 function longFlag(argument: string, pending: string[], table: FlagTable): GivenFlag[] | null {
@@ -151,6 +155,8 @@ function withNext(flag: string, form: FlagForm, pending: string[]): GivenFlag[] 
 
 function checked(flag: string, form: FlagForm, value: string): GivenFlag[] | null {
   if (form.kind === 'N' && !numberValue.test(value)) return null;
+  // With a slash, it can be a file.
+  if (form.kind === 'ENCODING' && !encoding.test(value)) return null;
   // Some programs read `-f=x` as the file `=x`, others as the file `x`.
   return form.kind === 'FILE' && value.startsWith('=') ? null : [{ flag, value }];
 }

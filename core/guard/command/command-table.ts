@@ -184,7 +184,10 @@ export const readers: Readonly<Record<string, Reader>> = {
     reads: 'fills lines',
     flags: '-c, --crown-margin, -s, --split-only, -t, --tagged-paragraph, -u, --uniform-spacing, -w N, --width=N',
   },
-  iconv: { reads: 'prints files in another encoding', flags: '-f FORM, --from-code=FORM, -t FORM, --to-code=FORM, -c, -s, --silent' },
+  iconv: {
+    reads: 'prints files in another encoding',
+    flags: '-f ENCODING, --from-code=ENCODING, -t ENCODING, --to-code=ENCODING, -c, -s, --silent',
+  },
   zcat: { reads: 'unpacks files to its output', operands: 'compressed files', flags: '', starts: ['gzip'] },
   gzip: gunzip,
   gunzip,

@@ -4,6 +4,22 @@ import type { Gate } from '../gate.ts';
 
 export const readerGates: readonly Gate[] = [
   {
+    name: 'reader/late-values',
+    prevents: 'where flags end at the first file, the value of a later one is a secret that is read',
+    file: 'core/guard/command/argument-reader.ts',
+    text: 'late.push(next);',
+    instead: 'late.length;',
+    suites: ['core/guard/command/read-command.test.ts'],
+  },
+  {
+    name: 'reader/encodings',
+    prevents: 'a file outside the workspace is read as an encoding',
+    file: 'core/guard/command/argument-reader.ts',
+    text: "form.kind === 'ENCODING' && !encoding.test(value)",
+    instead: 'false',
+    suites: ['core/guard/command/read-command.test.ts'],
+  },
+  {
     name: 'reader/process-environment',
     prevents: 'a list of programs shows their environments, which hold keys',
     file: 'core/guard/command/machine-table.ts',
@@ -15,8 +31,8 @@ export const readerGates: readonly Gate[] = [
     name: 'reader/connection-names',
     prevents: 'a list of connections asks a server in the network for names',
     file: 'core/guard/command/machine-table.ts',
-    text: "only: ['-n'],",
-    instead: '',
+    text: ", only: ['-n'] },",
+    instead: ' },',
     suites: ['core/guard/command/machine-table.test.ts'],
   },
   {
