@@ -143,6 +143,14 @@ export const taintGates: readonly Gate[] = [
     suites: ['core/guard/taint/changed-files.test.ts'],
   },
   {
+    name: 'taint/gone-files',
+    prevents: 'a marked file that was deleted comes back from git without its mark',
+    file: 'core/guard/taint/taint.ts',
+    text: ' || (readsHistory(facts) && this.#deps.files.isTracked(path));',
+    instead: ';',
+    suites: ['tests/faults/attacks-fetched.test.ts'],
+  },
+  {
     name: 'taint/history-read',
     prevents: 'a command in a folder of the repository shows what git fetched as trusted',
     file: 'core/guard/taint/result-sources.ts',
