@@ -3,7 +3,7 @@
 import { awkFiles } from './awk-program.ts';
 import { areWords, flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
 import { readers } from './command-table.ts';
-import type { Operands } from './reader-form.ts';
+import type { Operands, Reader } from './reader-form.ts';
 import { sedFiles } from './sed-script.ts';
 import { isHarmlessVariable, timeLimit } from './script-forms.ts';
 
@@ -59,7 +59,11 @@ export function argumentsOf(program: string, args: readonly string[]): GivenArgu
 export function readReader(program: string, args: readonly string[]): Reading | null {
   const known = isReader(program) ? readers[program] : undefined;
   if (known === undefined) return null;
-  if (known.words !== undefined) return areWords(args, known.words) ? { ...nothing, reads: known.reads } : null;
+  if (known.words === undefined) return readFlags(program, args, known);
+  return areWords(args, known.words) ? { ...nothing, reads: known.reads } : null;
+}
+
+function readFlags(program: string, args: readonly string[], known: Reader): Reading | null {
   const table = readerFlags.get(program);
   const words = rewordings[program]?.(args) ?? args;
   const given = table === undefined ? wordsAlone(args) : readArguments(words, table);

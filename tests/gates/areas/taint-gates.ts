@@ -121,7 +121,7 @@ export const taintGates: readonly Gate[] = [
     name: 'taint/copies-moved',
     prevents: 'a saved page loses its mark when its folder is moved',
     file: 'core/guard/taint/taint.ts',
-    text: 'const moved = marked.some((path) => !files.exists(path));',
+    text: 'const moved = present.some((path) => !files.exists(path));',
     instead: 'const moved = false;',
     suites: ['tests/faults/attacks-copies.test.ts'],
     only: 'stays marked',
