@@ -43,6 +43,7 @@ const things = {
     ['i2cdetect', 'i2ctransfer', 'spi-pipe', 'umockdev-wrapper'].every(isInstalled) &&
     runs('/usr/bin/python3', '-c', 'import gi; gi.require_version("UMockdev", "1.0")'),
   ripgrep: () => isInstalled('rg'),
+  sqlite3: () => isInstalled('sqlite3'),
   strace: () => runs('strace', '-e', 'trace=write', '-o', '/dev/null', 'true'),
   'the program script of Linux': () => isLinux && isInstalled('script'),
   fish: () => isInstalled('fish'),

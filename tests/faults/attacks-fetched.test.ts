@@ -2,7 +2,7 @@
 // dictates must not pass as the person's own, whether it was printed or written into a file.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
@@ -99,6 +99,37 @@ test('a commit that git fetched gives no orders in a later session', async () =>
   ]);
   expect(await turn(claw, 'one', 'Fetch it')).toEqual([]);
   expect(await turn(claw, 'two', 'Read the log')).toEqual(['write_file taint.unseen']);
+  expect(existsSync(join(home.workspace, 'zorgblat.mk'))).toBe(false);
+});
+
+test('a marked file that only git still has gives no orders in a later session', async () => {
+  const claw = await open({});
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-C', home.workspace, '-c', 'user.name=x', '-c', 'user.email=x@x', ...args]);
+  const page = join(home.project('far'), 'page.md');
+  writeFileSync(page, order);
+  git('init', '-q', '-b', 'main');
+  model.script([
+    { user: 'Save', results: 0, answer: does({ tool: 'read_file', args: { path: page } }) },
+    { user: 'Save', results: 1, answer: does({ tool: 'write_file', args: { path: 'saved.md', content: order } }) },
+    { user: 'Show', results: 0, answer: does(run('git show HEAD')) },
+    { user: 'Show', results: 1, answer: obey },
+    { user: 'Copy', results: 0, answer: does(run('git log -p > copy.md')) },
+    { user: 'Read', results: 0, answer: does({ tool: 'read_file', args: { path: 'copy.md' } }) },
+    { user: 'Read', results: 1, answer: obey },
+    { answer: { text: 'Done.' } },
+  ]);
+  const { turnId } = await claw.op('message.send', { sessionId: 'zero', text: 'Save it' });
+  while ((await claw.op('turn.wait', { turnId })).status === 'waiting') {
+    const { approvals } = await claw.op('approval.list', {});
+    for (const { approvalId } of approvals) await claw.op('approval.decide', { approvalId, decision: 'approve' });
+  }
+  git('add', 'saved.md');
+  git('commit', '-q', '-m', 'x');
+  rmSync(join(home.workspace, 'saved.md'));
+  expect(await turn(claw, 'one', 'Copy it')).toEqual([]);
+  expect(await turn(claw, 'two', 'Read the copy')).toEqual(['write_file taint.unseen']);
+  expect(await turn(claw, 'three', 'Show it')).toEqual(['write_file taint.unseen', 'write_file taint.unseen']);
   expect(existsSync(join(home.workspace, 'zorgblat.mk'))).toBe(false);
 });
 

@@ -9,6 +9,7 @@ import { doorGates } from './areas/door-gates.ts';
 import { gitGates } from './areas/git-gates.ts';
 import { grantGates } from './areas/grant-gates.ts';
 import { harnessGates } from './areas/harness-gates.ts';
+import { machineGates } from './areas/machine-gates.ts';
 import { mcpGates } from './areas/mcp-gates.ts';
 import { memoryGates } from './areas/memory-gates.ts';
 import { modelGates } from './areas/model-gates.ts';
@@ -18,6 +19,7 @@ import { pluginGates } from './areas/plugin-gates.ts';
 import { policyGates } from './areas/policy-gates.ts';
 import { logGates } from './areas/log-gates.ts';
 import { readerGates } from './areas/reader-gates.ts';
+import { redactionGates } from './areas/redaction-gates.ts';
 import { remoteGates } from './areas/remote-gates.ts';
 import { runtimeGates } from './areas/runtime-gates.ts';
 import { sandboxGates } from './areas/sandbox-gates.ts';
@@ -40,9 +42,11 @@ export const gates: readonly Gate[] = [
   ...cautionGates,
   ...commandGates,
   ...readerGates,
+  ...machineGates,
   ...gitGates,
   ...networkGates,
   ...secretGates,
+  ...redactionGates,
   ...taintGates,
   ...browserGates,
   ...remoteGates,

@@ -17,6 +17,7 @@ export class TaintBench {
   readonly home = mkdtempSync(join(tmpdir(), 'trayclaw-taint-'));
   readonly there = new Set<string>();
   readonly executable = new Set<string>();
+  readonly tracked = new Set<string>();
   readonly folders = new Set<string>();
   storage!: Storage;
   store!: TaintStore;
@@ -35,6 +36,7 @@ export class TaintBench {
     const files = {
       exists: (path: string) => this.there.has(path),
       isExecutable: (path: string) => this.executable.has(path),
+      isTracked: (path: string) => this.tracked.has(path),
       isFolder: (path: string) => this.folders.has(path),
     };
     this.book = new TaintBook({ store: this.store, reads: this.log.reads, folders: [workspace], files });

@@ -16,7 +16,7 @@ export interface FlagForm {
    * attached or follows `=`.
    */
   readonly value: 'none' | 'needed' | 'attached';
-  /** The kind of value: `FILE` is a path that is read, `N` is a number, anything else is text. */
+  /** The kind of value: `FILE` is a path that is read, `N` is a number, `ENCODING` is a name, anything else is text. */
   readonly kind: string;
 }
 
@@ -35,6 +35,7 @@ export interface GivenArguments {
 
 const numberValue = /^[+-]?\d+(?:\.\d+)?[A-Za-z]{0,3}$/;
 const wholeNumber = /^-\d+$/;
+const encoding = /^[\w.:-]+(?:\/\/[A-Z]*)*$/i;
 
 /**
  * Parses a table written as in a manual: `-a, --all, -n N, --lines=N, --color[=WHEN], -f FILE, -I[FORM], -NUM`. A word in capitals is a
@@ -72,9 +73,15 @@ function formOf(attached: string | undefined, needed: string | undefined): FlagF
   return needed === undefined ? { value: 'none', kind: '' } : { value: 'needed', kind: needed };
 }
 
+/** Returns whether the arguments are these words. One with a blank would count as several. */
+export function areWords(args: readonly string[], words: RegExp): boolean {
+  return !args.some((word) => /\s/.test(word)) && words.test(args.join(' '));
+}
+
 export function readArguments(args: readonly string[], table: FlagTable): GivenArguments | null {
   const given: GivenFlag[] = [];
   const operands: string[] = [];
+  const late: string[] = [];
   const pending = [...args].reverse();
   for (let argument = pending.pop(); argument !== undefined; argument = pending.pop()) {
     if (argument === '--') {
@@ -85,17 +92,19 @@ export function readArguments(args: readonly string[], table: FlagTable): GivenA
       operands.push(argument);
       continue;
     }
+    const next = pending.at(-1);
+    const before = pending.length;
     const found = argument.startsWith('--') ? longFlag(argument, pending, table) : readShortFlags(argument, pending, table);
     if (found === null) return null;
     given.push(...found);
+    // On some systems, flags end at the first operand, and this value is one more file.
+    const isText = table.flags.get(found.at(-1)?.flag ?? '')?.kind !== 'N';
+    if (operands.length > 0 && pending.length < before && next !== undefined && isText) late.push(next);
   }
-  return givenArguments(given, operands, table);
-}
-
-function givenArguments(flags: readonly GivenFlag[], operands: readonly string[], table: FlagTable): GivenArguments {
-  const names = new Set(flags.map(({ flag }) => flag));
-  const files = flags.flatMap(({ flag, value }) => (value !== null && table.flags.get(flag)?.kind === 'FILE' ? [value] : []));
-  return { flags, operands, files, has: (...wanted) => wanted.some((name) => names.has(name)) };
+  const names = new Set(given.map(({ flag }) => flag));
+  const named = given.flatMap(({ flag, value }) => (value !== null && table.flags.get(flag)?.kind === 'FILE' ? [value] : []));
+  const files = [...new Set([...named, ...late])];
+  return { flags: given, operands, files, has: (...wanted) => wanted.some((name) => names.has(name)) };
 }
 
 function longFlag(argument: string, pending: string[], table: FlagTable): GivenFlag[] | null {
@@ -110,7 +119,8 @@ function longFlag(argument: string, pending: string[], table: FlagTable): GivenF
 function readShortFlags(argument: string, pending: string[], table: FlagTable): GivenFlag[] | null {
   if (table.hasNumber && wholeNumber.test(argument)) return [{ flag: '-NUM', value: argument.slice(1) }];
   const found: GivenFlag[] = [];
-  if (table.shortFlags === 'one a word' && table.flags.get(argument)?.value === 'none') return [{ flag: argument, value: null }];
+  const whole = table.shortFlags === 'one a word' ? table.flags.get(argument) : undefined;
+  if (whole !== undefined && (whole.value === 'none' || argument.length > 2)) return lastFlag(argument, whole, pending);
   for (let at = 1; at < argument.length; at++) {
     const flag = `-${argument[at]}`;
     const form = table.flags.get(flag);
@@ -121,7 +131,7 @@ function readShortFlags(argument: string, pending: string[], table: FlagTable): 
       found.push({ flag, value: null });
       continue;
     }
-    const valued = rest === '' ? lastShort(flag, form, pending) : checked(flag, form, rest);
+    const valued = rest === '' ? lastFlag(flag, form, pending) : checked(flag, form, rest);
     return valued === null ? null : [...found, ...valued];
   }
   return found;
@@ -132,8 +142,8 @@ function mayContinue(form: FlagForm, { shortFlags }: FlagTable): boolean {
   return shortFlags === 'bundled' || (form.value === 'none') === (shortFlags === 'values apart');
 }
 
-function lastShort(flag: string, form: FlagForm, pending: string[]): GivenFlag[] | null {
-  return form.value === 'attached' ? [{ flag, value: null }] : withNext(flag, form, pending);
+function lastFlag(flag: string, form: FlagForm, pending: string[]): GivenFlag[] | null {
+  return form.value === 'needed' ? withNext(flag, form, pending) : [{ flag, value: null }];
 }
 
 /** Rejects a value that looks like a flag: some programs treat such a word as a flag even where a value is expected. */
@@ -145,6 +155,8 @@ function withNext(flag: string, form: FlagForm, pending: string[]): GivenFlag[] 
 
 function checked(flag: string, form: FlagForm, value: string): GivenFlag[] | null {
   if (form.kind === 'N' && !numberValue.test(value)) return null;
+  // With a slash, it can be a file.
+  if (form.kind === 'ENCODING' && !encoding.test(value)) return null;
   // Some programs read `-f=x` as the file `=x`, others as the file `x`.
   return form.kind === 'FILE' && value.startsWith('=') ? null : [{ flag, value }];
 }

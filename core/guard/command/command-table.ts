@@ -39,6 +39,17 @@ const gunzip: Reader = {
   starts: ['gzip'],
 };
 
+const listing: Reader = {
+  reads: 'lists files',
+  operands: 'folders listed',
+  flags: `-a, --all, -A, --almost-all, --author, -b, --escape, --block-size=SIZE, -B, --ignore-backups, -c, -C, --color[=WHEN], -d,
+    --directory, -f, -F, --classify[=WHEN], --file-type, --format=WORD, --full-time, -g, --group-directories-first, -G, --no-group, -h,
+    --human-readable, --si, --hide=PATTERN, --hyperlink[=WHEN], --indicator-style=WORD, -i, --inode, -I PATTERN, --ignore=PATTERN, -k,
+    --kibibytes, -l, -m, -n, --numeric-uid-gid, -N, --literal, -o, -p, -q, --hide-control-chars, --show-control-chars, -Q, --quote-name,
+    --quoting-style=WORD, -r, --reverse, -R, --recursive, -s, --size, -S, --sort=WORD, --time=WORD, --time-style=STYLE, -t, -T N,
+    --tabsize=N, -u, -U, -v, -w N, --width=N, -x, -X, -1, --zero`,
+};
+
 const testReader: Reader = { reads: 'compares texts and looks whether files exist', operands: 'test expression' };
 
 const packages = {
@@ -155,6 +166,11 @@ export const readers: Readonly<Record<string, Reader>> = {
     flags: `-a, -h, --file-header, -l, --program-headers, --segments, -S, --section-headers, --sections, -e, --headers, -s, --syms,
       --symbols, --dyn-syms, -n, --notes, -r, --relocs, -d, --dynamic, -V, --version-info, -A, -I, -W, --wide`,
   },
+  objdump: {
+    reads: 'shows the parts of programs',
+    operands: 'files, no lists',
+    flags: '-a, -C, --demangle, -d, --disassemble, -f, --file-headers, -h, --section-headers, --headers, -p, -r, -R, -t, --syms, -T, -x',
+  },
   size: { reads: 'shows the sizes of programs', operands: 'files, no lists', flags: '-A, -B, -d, -o, -x, -t' },
   xxd: {
     reads: 'prints the bytes of files',
@@ -168,11 +184,19 @@ export const readers: Readonly<Record<string, Reader>> = {
     reads: 'fills lines',
     flags: '-c, --crown-margin, -s, --split-only, -t, --tagged-paragraph, -u, --uniform-spacing, -w N, --width=N',
   },
-  iconv: { reads: 'prints files in another encoding', flags: '-f FORM, --from-code=FORM, -t FORM, --to-code=FORM, -c, -s, --silent' },
+  iconv: {
+    reads: 'prints files in another encoding',
+    flags: '-f ENCODING, --from-code=ENCODING, -t ENCODING, --to-code=ENCODING, -c, -s, --silent',
+  },
   zcat: { reads: 'unpacks files to its output', operands: 'compressed files', flags: '', starts: ['gzip'] },
   gzip: gunzip,
   gunzip,
   bzcat: { reads: 'unpacks files to its output', flags: '' },
+  xz: {
+    reads: 'lists the files of an archive',
+    flags: '-l, --list, -t, --test, -q, --quiet, -v, --verbose',
+    only: ['-l', '--list', '-t', '--test'],
+  },
   xzcat: { reads: 'unpacks files to its output', flags: '' },
   zstdcat: { reads: 'unpacks files to its output', flags: '' },
   tar: {
@@ -217,16 +241,8 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   true: { reads: 'does nothing', operands: 'text', flags: '' },
   false: { reads: 'does nothing', operands: 'text', flags: '' },
-  ls: {
-    reads: 'lists files',
-    operands: 'folders listed',
-    flags: `-a, --all, -A, --almost-all, --author, -b, --escape, --block-size=SIZE, -B, --ignore-backups, -c, -C, --color[=WHEN], -d,
-      --directory, -f, -F, --classify[=WHEN], --file-type, --format=WORD, --full-time, -g, --group-directories-first, -G, --no-group, -h,
-      --human-readable, --si, --hide=PATTERN, --hyperlink[=WHEN], --indicator-style=WORD, -i, --inode, -I PATTERN, --ignore=PATTERN, -k,
-      --kibibytes, -l, -m, -n, --numeric-uid-gid, -N, --literal, -o, -p, -q, --hide-control-chars, --show-control-chars, -Q, --quote-name,
-      --quoting-style=WORD, -r, --reverse, -R, --recursive, -s, --size, -S, --sort=WORD, --time=WORD, --time-style=STYLE, -t, -T N,
-      --tabsize=N, -u, -U, -v, -w N, --width=N, -x, -X, -1, --zero`,
-  },
+  ls: listing,
+  dir: listing,
   tree: {
     reads: 'lists files',
     operands: 'folders walked',
@@ -294,6 +310,13 @@ export const readers: Readonly<Record<string, Reader>> = {
     flags: `-c, --compact-output, -r, --raw-output, -R, --raw-input, -s, --slurp, -n, --null-input, -e, --exit-status, -S, --sort-keys,
       -a, --ascii-output, -j, --join-output, -M, --monochrome-output, -C, --color-output, --tab, --indent N,
       --stream, --seq`,
+  },
+  sqlite3: {
+    reads: 'reads a database',
+    operands: 'database, then queries',
+    flags: `-readonly, -safe, -init TEXT, -batch, -bail, -header, -noheader, -nullvalue TEXT, -separator TEXT, -ascii, -box, -column, -csv, -html, -json, -line, -list,
+      -markdown, -quote, -table, -tabs`,
+    shortFlags: 'one a word',
   },
   xargs: { reads: 'passes on words of its input', operands: 'command for any words' },
   timeout: { reads: 'runs a command for a limited time', operands: 'time limit, then command' },

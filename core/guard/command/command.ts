@@ -91,6 +91,8 @@ export class CommandAnalyst {
     const program = this.#find(name, request, places);
     if (program === null) return unclear(`no program ${name} was found`);
     const look = lookAtPlain({ argv: plain.value, program, ...this.#subject(request, places) }, places, this.#hashes);
+    const safer = look.plain.reads === null ? this.#expanded(request, places) : null;
+    if (safer !== null && readsOf(safer.fact) !== null) return safer;
     return {
       ...about,
       hosts: hostsOf(about, look.plain),

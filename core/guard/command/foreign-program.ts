@@ -15,7 +15,9 @@ import { unwrap } from './wrappers.ts';
 const others =
   'cp mv rm rmdir mkdir touch ln chmod chown tee dd truncate mktemp patch split zip unzip sleep kill cd export unset set read exit return ' +
   'wait shift trap type umask alias local declare let : [[ pushd popd';
-const local: ReadonlySet<string> = new Set([...Object.keys(readers), ...others.split(' ')]);
+/** Readers that start a program, or sign in to another machine, in other forms. */
+const reaching = /^(?:sqlite3|ip|hostnamectl|timedatectl)$/;
+const local: ReadonlySet<string> = new Set([...Object.keys(readers).filter((name) => !reaching.test(name)), ...others.split(' ')]);
 /** Their inner command may be a package that is downloaded. */
 const installers = /^(?:npx|bunx|pnpx)$/;
 

@@ -150,9 +150,14 @@ function asked({ argv, program, find, cwd }: PlainSubject): string | null {
   return name !== 'npm' || hasPlainNpm(cwd) ? reads : null;
 }
 
+/** Files outside the workspace that only tell about the machine. */
+const ofMachine: ReadonlySet<string> = new Set(
+  '/etc/os-release /etc/lsb-release /etc/debian_version /proc/cpuinfo /proc/meminfo /proc/loadavg /proc/uptime /proc/version'.split(' '),
+);
+
 function readerKnown(program: string, reading: Reading, cwd: string, places: CommandPlaces): Known {
   if (reading.files.length > PATHS_MAX) return unknown;
-  const files = reading.files.map((file) => places.fact(file, cwd, 'read'));
+  const files = reading.files.filter((file) => !ofMachine.has(file)).map((file) => places.fact(file, cwd, 'read'));
   if (reading.refusesFolders === true && files.some(({ real }) => isFolder(real))) return { ...unknown, paths: files };
   const walked = walkAll(reading.walks, cwd, places);
   const paths = [...files, ...walked.paths];

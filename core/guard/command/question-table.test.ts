@@ -24,6 +24,12 @@ test.each([
   ['pip list --format=json', 'shows installed packages'],
   ['pip3 show -f a b', 'shows installed packages'],
   ['pip check', 'shows installed packages'],
+  ['apt list --installed', 'shows installed packages'],
+  ['apt-cache policy bash', 'shows installed packages'],
+  ['systemctl is-active nginx', 'shows the states of services'],
+  ['systemctl --user list-units --type=service --state=running --no-pager', 'shows the states of services'],
+  ['systemctl --failed', 'shows the states of services'],
+  ['systemctl list-timers --all', 'shows the states of services'],
 ])('%s %s', (line, reads) => {
   expect(asked(line)).toBe(reads);
 });
@@ -63,6 +69,18 @@ test.each([
   'pnpm --version',
   'ansible --version',
   'kubectl version',
+  'apt list',
+  'apt list --installed -o Dir=x',
+  'apt-cache search x',
+  'systemctl status nginx',
+  'systemctl cat nginx',
+  'systemctl show nginx',
+  'systemctl --user',
+  'systemctl -H x is-active y',
+  'systemctl is-active --host=x y',
+  'systemctl --root=x list-unit-files',
+  'systemctl list-units /etc/x',
+  'systemctl restart x',
   'nosuch --version',
   'ls --version x',
 ])('%s may do more', (line) => {

@@ -1,7 +1,8 @@
-// Commands that only ask a program something, known by all their words: its version, its help, and what a package manager knows of the
-// installed packages. Excludes programs that first fetch or start the version a project names (go, cargo, rustc, pnpm, yarn), or read options for their
+// Commands that only ask a program something, known by all their words: its version, its help, what a package manager knows of the
+// installed packages, and the states of services. Excludes programs that first fetch or start the version a project names (go, cargo, rustc, pnpm, yarn), or read options for their
 // own start from the project (mvn, gradle, ansible).
 
+import { areWords } from './argument-reader.ts';
 import { isReader } from './read-command.ts';
 
 interface Question {
@@ -26,6 +27,17 @@ const npmLooks = packages(
 );
 const pipLooks = packages(`list(?: --format=(?:columns|freeze|json)| --not-required| --user)*|show(?: -f| --files)?(?: ${name})+|check`);
 
+const serviceFlag = '(?:--user|--system|--no-pager|--all|-al?|--full|-l|--failed|--plain|-q|--quiet|--no-legend|--(?:type|state)=[a-z,-]+)';
+/** Without `status`, `cat` and `show`: logs hold the words of strangers, and settings of services hold keys. */
+const services: Question = {
+  words: new RegExp(
+    String.raw`^(?:${serviceFlag} )*(?:is-(?:active|enabled|failed|system-running)|list-(?:units|unit-files|timers|sockets)|--failed)(?: ${serviceFlag}| [\w@][\w@.:*-]*)*$`,
+  ),
+  reads: 'shows the states of services',
+};
+const aptLooks = packages(`list --installed(?: ${name})*`);
+const aptCacheLooks = packages(`(?:policy|show|depends|rdepends)(?: ${name})+`);
+
 const questions: ReadonlyMap<string, readonly Question[]> = new Map(
   (
     [
@@ -39,6 +51,9 @@ const questions: ReadonlyMap<string, readonly Question[]> = new Map(
       ['perl php ruby', [version('--version|-v')]],
       ['java javac', [version('--version|-version')]],
       ['ssh tmux', [version('-V')]],
+      ['systemctl', [version('--version'), help, services]],
+      ['apt', [version('--version|-v'), help, aptLooks]],
+      ['apt-cache', [version('--version|-v'), help, aptCacheLooks]],
       ['openssl', [version('version')]],
       ['kubectl', [version('version --client(?: -o (?:json|yaml))?')]],
     ] as const
@@ -50,10 +65,9 @@ const quietPackages: Readonly<Record<string, string>> = { npm_config_update_noti
 
 /** Returns what the command shows, or null if it may do more. */
 export function readQuestion([program = '', ...args]: readonly string[]): string | null {
-  if (args.length === 0 || args.some((word) => /\s/.test(word))) return null;
-  const words = args.join(' ');
+  if (args.length === 0) return null;
   const asked = questions.get(program) ?? (isReader(program) ? [version('--version'), help] : []);
-  return asked.find((question) => question.words.test(words))?.reads ?? null;
+  return asked.find(({ words }) => areWords(args, words))?.reads ?? null;
 }
 
 export const environmentOfQuestion = (program: string): Readonly<Record<string, string>> =>

@@ -27,6 +27,9 @@ test('parses flags as a manual writes them', () => {
   });
   for (const args of [['-z'], ['-az'], ['--line=3'], ['--lines'], ['-n'], ['-n', 'x'], ['-a=1'], ['--a'], ['-5x']])
     expect(given(...args)).toBeNull();
+  // Where flags end at the first operand, `.env` is a file.
+  expect(read('cut -f1 a -d .env')?.files).toEqual(['.env', 'a']);
+  expect(read('cut -d .env -f1 a')?.files).toEqual(['a']);
   expect(() => flagTable('--')).toThrow(TypeError);
   expect(() => flagTable('lines')).toThrow(TypeError);
 });
@@ -90,6 +93,7 @@ test.each([
 });
 
 test.each([
+  ['iconv -f latin1 -t ascii//TRANSLIT x', ['x']],
   ['sed s/a/b/g x', ['x']],
   ['sed -n -E s|a|b|p x y', ['x', 'y']],
   ['sed -e /a/,/b/d x', ['x']],
@@ -347,6 +351,9 @@ test.each([
   'find a -exec cat {} + -exec rm {} +',
   'find a -exec env cat {} +',
   'find a -exec ./cat {} +',
+  'iconv -f /etc/passwd -t utf8 a',
+  'iconv -f utf8 -t ./a b',
+  'iconv -f utf8/../a b',
   'find a -exec find {} ;',
   'find a -execdir cat {} +',
   'find a -ok cat {} ;',

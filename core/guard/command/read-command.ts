@@ -1,9 +1,10 @@
 // Reads the arguments of read-only programs by the table of known flags. Returns the files they read, or null if not all are understood.
 
 import { awkFiles } from './awk-program.ts';
-import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
+import { areWords, flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
 import { readers } from './command-table.ts';
-import type { Operands } from './reader-form.ts';
+import type { Operands, Reader } from './reader-form.ts';
+import { sedFiles } from './sed-script.ts';
 import { isHarmlessVariable, timeLimit } from './script-forms.ts';
 
 /** A folder that the command walks, although its arguments name no file in it. */
@@ -58,6 +59,11 @@ export function argumentsOf(program: string, args: readonly string[]): GivenArgu
 export function readReader(program: string, args: readonly string[]): Reading | null {
   const known = isReader(program) ? readers[program] : undefined;
   if (known === undefined) return null;
+  if (known.words === undefined) return readFlags(program, args, known);
+  return areWords(args, known.words) ? { ...nothing, reads: known.reads } : null;
+}
+
+function readFlags(program: string, args: readonly string[], known: Reader): Reading | null {
   const table = readerFlags.get(program);
   const words = rewordings[program]?.(args) ?? args;
   const given = table === undefined ? wordsAlone(args) : readArguments(words, table);
@@ -93,6 +99,7 @@ function wordsAlone(args: readonly string[]): GivenArguments {
 const files = (names: readonly string[]): Meant => ({ files: names, walks: [] });
 const nothing = files([]);
 const filesIf = (isKnown: boolean, names: readonly string[]): Meant | null => (isKnown ? files(names) : null);
+const filesOrNull = (names: readonly string[] | null): Meant | null => filesIf(names !== null, names ?? []);
 /** The operands, or the folder the command runs in. */
 const placesOf = (operands: readonly string[]): readonly string[] => (operands.length === 0 ? ['.'] : operands);
 
@@ -173,12 +180,16 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
     return isHarmlessVariable(args[0] ?? '') && program !== 'env' ? startedWith(program, rest) : null;
   },
   'variable names': ({ operands }) => filesIf(operands.length > 0 && operands.every((name) => plainVariable.test(name)), []),
-  'find expression': ({ operands }) => findExpression(operands),
-  'sed script': ({ operands }) => sedFiles(operands),
-  'awk program': ({ operands }) => {
-    const names = awkFiles(operands);
-    return filesIf(names !== null, names ?? []);
+  'database, then queries': (given, args) => {
+    const [file = '', ...queries] = given.operands;
+    // Its start file, and an argument that it takes for a flag, could hold other commands.
+    const isSafe = given.has('-safe') && given.has('-readonly') && valuesOf(given, '-init').join() === '/dev/null' && !args.includes('--');
+    const isKnown = isSafe && !/^file:/i.test(file) && queries.length > 0 && queries.every((query) => sqlQuery.test(query));
+    return filesIf(isKnown, [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]);
   },
+  'find expression': ({ operands }) => findExpression(operands),
+  'sed script': ({ operands }) => filesOrNull(sedFiles(operands)),
+  'awk program': ({ operands }) => filesOrNull(awkFiles(operands)),
   'jq filter, then files': ({ operands: [filter, ...rest] }, args) => {
     if (filter === undefined || jqReaches.test(filter)) return null;
     // The treatment of `--` differs between versions of jq.
@@ -188,6 +199,10 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
 
 /** Variables that hold no secret. */
 const plainVariable = /^(?:PATH|HOME|USER|LOGNAME|SHELL|PWD|LANG|LC_\w+|TERM|TMPDIR|TZ)$/;
+
+/** One query, or a command of sqlite3 that shows the tables. */
+const sqlQuery =
+  /^\s*(?:(?:select|with|values|explain)\b[^;]*(?:;\s*)?|pragma \w+(?:\(\w+\))?;?|\.(?:tables|schema|indexes|dump|databases)(?: \w+)?)$/i;
 
 /** Programs that only print, whatever their arguments. */
 const onlyPrints: ReadonlySet<string> = new Set(['echo', 'basename', 'dirname']);
@@ -254,31 +269,6 @@ function endingsOf(patterns: readonly string[]): readonly string[] | null {
   return endings.length === 0 || endings.includes(undefined) ? null : endings.filter((ending) => ending !== undefined);
 }
 
-/**
- * A pattern of sed and the mark that ends it. Brackets must be closed before that mark, because some versions of sed ignore it in brackets:
- * in `/[/s|]/w x|y|p` they find the command `w`.
- */
-const sedPattern = (mark: string): string =>
-  String.raw`(?:[^${mark}\\\n[]|\\[^\n]|\[\^?\]?(?:[^\]\\${mark}\n[]|\\[^\]\\${mark}\n[]|\[:[a-z]+:\])*\])*[${mark}]`;
-const sedText = (mark: string): string => String.raw`(?:[^${mark}\\\n]|\\[^\n])*[${mark}]`;
-const sedAddress = String.raw`(?:\d+(?:~\d+)?|\$|/${sedPattern('/')})`;
-const sedReplacement = ['/', '|', '#', ',', '@'].map((mark) => `[${mark}]${sedPattern(mark)}${sedText(mark)}`).join('|');
-/** Flags of `s` other than these write or run something. */
-const sedOne = String.raw`(?:${sedAddress}(?:,${sedAddress})? ?!?)?(?:[pdq=]|y/${sedText('/')}${sedText('/')}|s(?:${sedReplacement})(?:g|p|i|I|\d){0,4})`;
-/** sed commands that only print: lines by number or pattern, or the input with replacements. */
-const sedCommands = new RegExp(String.raw`^${sedOne}(?:; ?${sedOne})*;?$`);
-
-function sedFiles(words: readonly string[]): Meant | null {
-  const scripts: string[] = [];
-  const pending = [...words].reverse();
-  for (let flag = pending.at(-1); flag !== undefined && /^-(?:n|E|r|nE|nr|En|rn|e|ne)$/.test(flag); flag = pending.at(-1)) {
-    pending.pop();
-    if (flag.endsWith('e')) scripts.push(pending.pop() ?? '');
-  }
-  if (scripts.length === 0) scripts.push(pending.pop() ?? '');
-  const names = pending.reverse();
-  return filesIf(scripts.every((script) => sedCommands.test(script)) && !names.some((file) => file.startsWith('-')), names);
-}
 /** Words of jq that read other files or the environment. */
 const jqReaches = /\b(?:import|include|env|ENV|modulemeta|get_search_list|input_filename|debug|stderr)\b|\$__/;
 

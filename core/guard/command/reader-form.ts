@@ -26,7 +26,8 @@ export type Operands =
   | 'command for any words'
   | 'time limit, then command'
   | 'variables, then command'
-  | 'variable names';
+  | 'variable names'
+  | 'database, then queries';
 
 /** bundled: `-an5`, as getopt reads them. one a word: letters after a flag without a value mean nothing. values apart: `-an 5` only. */
 export type ShortFlags = 'bundled' | 'one a word' | 'values apart';
@@ -40,6 +41,8 @@ export interface Reader {
   /** In the notation of `flagTable`. Absent if flags and operands form one language. */
   readonly flags?: string;
   readonly shortFlags?: ShortFlags;
+  /** In place of flags and operands: matches all arguments, joined by blanks. None of them may hold a blank. */
+  readonly words?: RegExp;
   /** One of these flags must be given. Without it, the program writes. */
   readonly only?: readonly string[];
   /** Programs that it may start, found on the search path. */

@@ -267,6 +267,7 @@ test.each([
   'cat {a,b}.ts',
   'wc -l {src,odd}/*.ts',
   'for f in {a,b}.ts; do wc -l $f; done',
+  'for i in {1..3}; do echo $i; done',
   'cd src && ls && cd ..',
   'type -a ls',
   'printenv PATH LC_ALL',

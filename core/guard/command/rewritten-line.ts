@@ -12,6 +12,7 @@ import { lexLiteral } from './literal-lexer.ts';
 import { expandPatterns, type OnListed } from './pattern-words.ts';
 import {
   type Carried,
+  askedSafely,
   bracedWords,
   carriedBy,
   leadsNowhere,
@@ -46,7 +47,7 @@ const shellVariable =
   /^(?:IFS|PATH|CDPATH|ENV|TMOUT|SECONDS|COLUMNS|LINES|LINENO|REPLY|E?UID|PPID|GROUPS|S?RANDOM|(?:BASH|EPOCH|GLOB|HIST|LANG|LC_|OPT|PIPE|POSIX|PS|SHELL)\w*)$/;
 /** A sign that a line has something to rewrite. */
 const rewritable =
-  /[$~\n#`]|\[\[|<<|\{[^{}]*,|[|;&]\s*[A-Z_]+=|\b(?:for|if|xargs|while|set)\b|\bcommand -v\b|(?<!-)\btype\b|^\s*(?:[({]|\w+=)/;
+  /[$~\n#`]|\[\[|<<|\{[^{}]*,|[|;&]\s*[A-Z_]+=|\b(?:for|if|xargs|while|set)\b|\bcommand -v\b|(?<!-)\btype\b|\bsqlite3\b|^\s*(?:[({]|\w+=)/;
 /** Signs that the folder of a later command may be another. */
 const entersFolder = /\b(?:cd|pushd|popd)\b/;
 /** Text that a shell reads as it is, without quotes. */
@@ -203,8 +204,7 @@ class Writer {
     if (this.#commands > COMMANDS_MAX) return null;
     if (words === null) return this.#onFound(command, values);
     const [program, flag, ...names] = words;
-    // The shell's own way to ask the same.
-    const asked = program === 'type' ? ['which', ...words.slice(1)] : program === 'command' && flag === '-v' ? ['which', ...names] : words;
+    const asked = askedSafely(words) ?? (program === 'command' && flag === '-v' ? ['which', ...names] : words);
     const fed = command.redirects.length === 0 ? null : fedLines(command.redirects, values);
     const redirects = fed === null ? command.redirects : command.redirects.slice(1);
     const written = all([...asked, ...redirects.map((redirect) => this.#redirect(redirect, values))]);

@@ -103,6 +103,16 @@ export function isHarmlessVariable(text: string): boolean {
   return harmless.some((form) => form.test(text));
 }
 
+/**
+ * Returns other words for `type`, the shell's own way to ask `which`, and for a query of a database. Without -safe, a view of the database can
+ * run a command, and the person's start file is read before -safe holds.
+ */
+export function askedSafely([program, ...args]: readonly string[]): readonly string[] | null {
+  if (program === 'type') return ['which', ...args];
+  const isQuery = program === 'sqlite3' && args.includes('-readonly') && !args.includes('-safe');
+  return isQuery ? [program, '-safe', '-init', '/dev/null', ...args] : null;
+}
+
 export const timeLimit = /^\d+(?:\.\d+)?[smh]?$/;
 
 /** Returns whether these words before a command only limit its time, or change the look of its output. */
@@ -127,14 +137,23 @@ export function bracedWords({ parts = [] }: Word): readonly string[] | null {
   if (!parts.some(({ type }) => type === 'BraceExpansion')) return null;
   let words = [''];
   for (const part of parts) {
-    const isList = part.type === 'BraceExpansion' && /^\{[\w./-]+(?:,[\w./-]+)+\}$/.test(part.text);
+    const listed = part.type === 'BraceExpansion' ? listedIn(part.text) : null;
     const isPlain = (part.type === 'Literal' || part.type === 'Glob') && /^[\w./:,@%+*?-]+$/.test(part.text);
-    if (!isList && !isPlain) return null;
-    const texts = isList ? part.text.slice(1, -1).split(',') : [part.text];
+    if (listed === null && !isPlain) return null;
+    const texts = listed ?? [part.text];
     words = words.flatMap((word) => texts.map((text) => word + text));
     if (words.length > bracedMax) return null;
   }
   return words;
+}
+
+/** Returns the words of `{a,b}` and `{1..9}`. */
+function listedIn(braces: string): readonly string[] | null {
+  if (/^\{[\w./-]+(?:,[\w./-]+)+\}$/.test(braces)) return braces.slice(1, -1).split(',');
+  const [from, to] = /^\{([1-9]\d?)\.\.([1-9]\d?)\}$/.exec(braces)?.slice(1).map(Number) ?? [];
+  if (from === undefined || to === undefined) return null;
+  const step = Math.sign(to - from);
+  return Array.from({ length: Math.abs(to - from) + 1 }, (_, at) => String(from + at * step));
 }
 
 /** Without patterns, flags and slashes at the end. */

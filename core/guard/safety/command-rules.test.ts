@@ -69,6 +69,15 @@ const commands = [
   '[mail.x.example]:587 ada@x.example:§',
   'USER ada\n331 Go on\nPASS §',
   'a1 LOGIN ada §',
+  'kubeadm join h:6443 --token §',
+  'Fastly-Key: §',
+  'cat > pw.txt <<EOF\n§\nEOF',
+  "cat <<'EOF' >> ~/.vault_pass\nada:§\nEOF",
+  'tee -a secrets/db_password << EOT\n§\nEOT',
+  "echo '§' > pw.txt",
+  'db-1.internal:6543:app:ada:§',
+  '/var/run/postgresql:6432:app:ada:§',
+  'DRIVER={PostgreSQL};SERVER=x;UID=ada;PWD={§};',
 ];
 
 const statements = [
@@ -79,6 +88,14 @@ const statements = [
   "ALTER ROLE ada WITH LOGIN ENCRYPTED PASSWORD '§';",
   "SET PASSWORD FOR 'ada'@'%' = PASSWORD('§');",
   "CREATE LOGIN ada WITH PASSWORD=N'§'",
+];
+
+const definedBefore = [
+  "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, password TEXT);\nINSERT INTO users VALUES (1, 'ada', '§');",
+  "create table if not exists app.`users` (\n  `id` int(11) NOT NULL DEFAULT ')',\n  `price` decimal(3,2),\n  `passwd` varchar(20),\n  KEY `passwd` (`passwd`)\n);\n" +
+    "LOCK TABLES `users` WRITE;\nINSERT INTO `users` VALUES (1,1.5,'§'),(2,1.5,'§');\nINSERT INTO `users` VALUES (3,2,'§');",
+  'CREATE TABLE "Users" (id int, "password" text);\nCREATE TABLE posts (id int);\nINSERT INTO posts VALUES (1);\nINSERT INTO "Users" VALUES (1, \'§\');',
+  'COPY public.users (id, name, password) FROM stdin;\n1\tada\t§\n2\teva\t§\n\\.\n',
 ];
 
 const withoutColumns = [
@@ -98,7 +115,9 @@ const phrases = ['passphrase: §', 'My passphrase is "§".', 'PASSPHRASE="§"', 
 
 const cases = [
   ...withoutColumns.flatMap((form) => [weak, 'S0mmer2025'].map((secret): [string, string] => [form, secret])),
-  ...[...commands, ...statements, ...hiddenNames].flatMap((form) => [weak, 'hunter2'].map((secret): [string, string] => [form, secret])),
+  ...[...commands, ...statements, ...definedBefore, ...hiddenNames].flatMap((form) =>
+    [weak, 'hunter2'].map((secret): [string, string] => [form, secret]),
+  ),
   ...phrases.map((form): [string, string] => [form, words]),
 ].filter(([form, secret]) => !hiddenNames.includes(form) || secret === weak);
 
@@ -140,6 +159,14 @@ const harmless = [
   'isql is the client of unixODBC2',
   "INSERT INTO posts VALUES (1, 'hunter2x', 'b1c2d3e4');",
   "INSERT INTO passwords VALUES (?, 'ada');",
+  "CREATE TABLE users (id int, password text);\nINSERT INTO posts VALUES (1, 'hunter2x');",
+  "CREATE TABLE users (id int, password text, name text);\nINSERT INTO users VALUES (1, NULL, 'hunter2x');",
+  'COPY users (id, password) FROM stdin;\n1\t\\N\n\\.\nb1c2d3\thunter2x',
+  'cat > notes.txt <<EOF\nhunter2x\nEOF',
+  'cat > passwords.md <<EOF\n# How to sign in2\nEOF',
+  'cat > pwd.txt <<EOF\n$(date +%F1)\nEOF',
+  '<Login user={ada} password={props.password1} />',
+  'const db = { host: h1:5432:5433 };',
   'connect the cable/port12x to it',
 ];
 
@@ -162,6 +189,17 @@ test.each([
   ['users', 'USER a\n331 b\nPASS '.repeat(16_000)],
   ['lists of users', 'chpasswd:\n  list: |\n    a:b\n'.repeat(10_000)],
   ['prompts', 'h:6379> auth '.repeat(23_000)],
+  ['tables', 'create table a (password text);'.repeat(10_000)],
+  ['tables with rows', `create table a (password text);${"insert into a values ('b1');".repeat(11_000)}`],
+  ['tables without an end', 'create table a (password '.repeat(12_000)],
+  ['quotes of a table', `create table a (password ${"'".repeat(300_000)}`],
+  ['rows of others', `create table a (password text);${"insert into b values ('b1');".repeat(11_000)}`],
+  ['copied lines', `copy a (password) from stdin;\n${'b1c2d3\n'.repeat(43_000)}`],
+  ['copies', 'copy a (password) from stdin;\n'.repeat(10_000)],
+  ['copies without an end', 'copy a (password '.repeat(18_000)],
+  ['here-documents', '> token <<EOF\n'.repeat(21_000)],
+  ['bodies of keys', `b3BlbnNzaC1rZXktdjE${'AAAA'.repeat(75_000)}`],
+  ['begins of keys', 'b3BlbnNzaC1rZXktdjEAAAAAAAAAAAAAAAAAAAA\n'.repeat(7_500)],
   ['words of a phrase', `passphrase: ${'abc '.repeat(75_000)}`],
 ])('300 KB of %s are read in time', (_, text) => {
   const tookMs = workMs(() => {

@@ -30,7 +30,7 @@ const keepers =
 const takers = String.raw`(?:chpasswd|(?:vnc|smb)?passwd|cryptsetup|kinit|sudo (?:-[A-Za-z]{1,4} ){0,2}-S|[^\n|;]{0,80}--(?:password-stdin|passphrase-fd 0|with-token)|${keepers})`;
 
 /** A file that is named for the secret in it. */
-const secretFile = String.raw`["']?(?:[\w.~/-]{0,100}[/._-])?(?:passw(?:or)?d|passphrase|secrets?|tokens?|credentials?|api[_-]?key|vault[_-]pass|psk)(?![A-Za-z/])`;
+const secretFile = String.raw`["']?(?:[\w.~/-]{0,100}[/._-])?(?:passw(?:or)?d|pw|passphrase|secrets?|tokens?|credentials?|api[_-]?key|vault[_-]pass|psk)(?![A-Za-z/])`;
 
 /** `echo ada:… | chpasswd`, `echo … > token.txt`, and the same with the text behind the program. */
 function fedRules(): PatternRule[] {
@@ -51,6 +51,7 @@ function fedRules(): PatternRule[] {
       rank: rankOfPlace,
       accept,
     },
+    ...heredocRules(user),
     {
       name: 'secret',
       triggers: ['" | ConvertTo-SecureString', "' | ConvertTo-SecureString"],
@@ -78,6 +79,30 @@ function fedRules(): PatternRule[] {
       rank: rankOfPlace,
       accept,
     },
+  ];
+}
+
+/** `cat > token.txt <<EOF`, and the same with the file behind the mark. */
+function heredocRules(user: string): PatternRule[] {
+  const into = String.raw`(?:>{1,2}|tee (?:-a )?)\s?${secretFile}[\w.-]{0,20}["']?`;
+  const mark = String.raw`<<-?\s?["']?(?:EOF|EOT|END|EOL)["']?`;
+  const shared = {
+    name: 'secret',
+    triggers: ['EOF', 'EOT', 'END', 'EOL'].flatMap((word) =>
+      ['<<', '<< ', '<<-'].flatMap((sign) => ['', "'", '"'].map((quote) => sign + quote + word)),
+    ),
+    reach: new RegExp(String.raw`${mark}[^\n]{0,140}\n?${user}${letter}{0,201}`, 'y'),
+    rank: rankOfPlace,
+    accept,
+  };
+  const first = String.raw`\n${user}${value}(?=\s{0,3}(?:\n|$))`;
+  return [
+    {
+      ...shared,
+      before: new RegExp(String.raw`${into}\s{0,3}$`),
+      pattern: new RegExp(String.raw`${into}\s{0,3}${mark}[ \t]{0,3}${first}`, 'y'),
+    },
+    { ...shared, pattern: new RegExp(String.raw`${mark}\s{0,3}\|?\s?${into}[ \t]{0,3}${first}`, 'y') },
   ];
 }
 

@@ -35,6 +35,14 @@ function createBlockRules(): PatternRule[] {
       rank: rankOfProvider,
     },
     {
+      // The body of an OpenSSH key begins so, also without its frame.
+      name: 'private-key',
+      triggers: ['b3BlbnNzaC1rZXktdjE'],
+      pattern: new RegExp(String.raw`b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/=]{20,}${keyBody.replace(/\+$/, '*')}`, 'y'),
+      reach: new RegExp(String.raw`b3BlbnNzaC1rZXktdjE(?:\s|\\[nrt"]|[A-Za-z0-9+/=])*\\?`, 'y'),
+      rank: rankOfProvider,
+    },
+    {
       // The private parts of a JSON web key (RFC 7518).
       name: 'private-key',
       triggers: ['"d"', '"p"', '"q"', '"dp"', '"dq"', '"qi"', '"k"'],
@@ -105,20 +113,20 @@ function createHeaderRules(): PatternRule[] {
 function createPgpassRules(): PatternRule[] {
   const shared = {
     name: 'pgpass-password',
-    triggers: [':5432:', ':5433:', ':*:*:'],
-    reach: /:(?:\d{4}|\*):[\w.*-]{0,100}:?[\w.@-]{0,100}:?[^\s:"'\\/]{0,201}/y,
+    triggers: ['5432', '5433', '5434', '6432', '6543', '15432', '25060', '25061', '26257'].map((port) => `:${port}:`).concat(':*:*:'),
+    reach: /:(?:\d{4,5}|\*):[\w.*-]{0,100}:?[\w.@-]{0,100}:?[^\s:"'\\/]{0,201}/y,
     rank: rankOfGeneric,
   };
   return [
     {
       ...shared,
-      pattern: /:(?:\d{4}|\*):[\w.*-]{1,100}:(?:[\w.@-]{1,100}:)?([^\s:"'\\/]{6,200})(?=$|[\s"'\\])/y,
+      pattern: /:(?:\d{4,5}|\*):[\w.*-]{1,100}:(?:[\w.@-]{1,100}:)?([^\s:"'\\/]{6,200})(?=$|[\s"'\\])/y,
       accept: (secret) => /[A-Za-z]/.test(secret) && looksRandom(secret),
     },
     {
       // All five fields: the last can be nothing else.
       ...shared,
-      pattern: /:(?:\d{4}|\*):[\w.*-]{1,100}:[\w.@-]{1,100}:([^\s:"'\\/]{6,200})(?=$|[\s"'\\])/y,
+      pattern: /:(?:\d{4,5}|\*):[\w.*-]{1,100}:[\w.@-]{1,100}:([^\s:"'\\/]{6,200})(?=$|[\s"'\\])/y,
       accept: (secret) => /[A-Za-z]/.test(secret) && /[^A-Za-z]/.test(secret),
     },
   ];
@@ -126,6 +134,15 @@ function createPgpassRules(): PatternRule[] {
 
 function createSettingRules(): PatternRule[] {
   return [
+    {
+      // In a connection text of ODBC, braces hold a value with signs.
+      name: 'secret',
+      triggers: ['PWD={', 'Pwd={', 'pwd={', 'Password={', 'PASSWORD={', 'password={'],
+      before: /;\s{0,2}$/,
+      pattern: /;\s{0,2}(?:pwd|password)=\{([^{}\r\n]{6,200})(?=\})/iy,
+      reach: /(?:pwd|password)=\{[^{}\r\n]{0,201}/iy,
+      rank: rankOfGeneric,
+    },
     {
       name: 'aws-secret-key',
       triggers: ['secret_access_key', 'SECRET_ACCESS_KEY', 'SecretAccessKey', 'secretAccessKey', 'secret-access-key', 'aws_secret_key'],

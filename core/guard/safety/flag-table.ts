@@ -20,6 +20,8 @@ const commonFlags: readonly Flag[] = [
     String.raw`curl (?=[-"'h\\]|[\w-]{1,63}\.\w)${between}(?:(?<=\s)-[A-Za-z]{0,8}u ?|--(?:proxy-)?user[ =])["']?[^\s:"']{1,100}:`,
     String.raw`(?:(?:[-"'h\\]|[\w-]{1,63}\.)(?:[^\n|;\\]|\\\n?){0,330})?`,
   ],
+  ['kubeadm ', String.raw`kubeadm (?:join|init|token)${between}--token[ =]["']?`, `(?:[a-z]${onLine})?`],
+  ['Fastly-Key:', 'Fastly-Key: ?', String.raw` ?\S{0,201}`],
   ['sshpass ', String.raw`sshpass (?:-[^\n|;]{0,40}? ?)?-p ?["']?`, `(?:-${onLine})?`],
   ...['mysql', 'mariadb'].map((name): Flag => [
     name,

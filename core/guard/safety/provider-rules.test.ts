@@ -63,6 +63,26 @@ const known: [string, string][] = [
   ['woocommerce-key', join('cs', '_', hex(40))],
   ['sumup-key', join('sup_sk', '_', letters(32))],
   ['gocardless-token', join('live', '_', letters(20), '-', letters(19))],
+  ['upcloud-token', join('ucat', '_', letters(26).toUpperCase())],
+  ['backblaze-key', join('K0', '05', letters(27))],
+  ['dbt-token', join('dbtc', '_', letters(40))],
+  ['aiven-password', join('AV', 'NS_', letters(19))],
+  ['chromatic-token', join('chpt', '_', hex(15))],
+  ['openshift-token', join('sha256', '~', letters(43))],
+  ['zoho-token', join('1000', '.', hex(32), '.', hex(32))],
+  ['vk-token', join('vk1', '.a.', letters(180))],
+  ['pinterest-token', join('pina', '_', letters(60))],
+  ['adobe-secret', join('p8e', '-', letters(32))],
+  ['onesignal-key', join('os_v2_app', '_', letters(103).toLowerCase())],
+  ['xata-key', join('xau', '_', letters(40))],
+  ['apollo-key', join('service', ':my-graph:', letters(22))],
+  ['apollo-key', join('user', ':fh.', letters(22))],
+  ['retool-token', join('retool', '_01', letters(40).toLowerCase())],
+  ['zuplo-key', join('zpka', '_', hex(32), '_', hex(8))],
+  ['percy-token', join('web', '_', hex(64))],
+  ['minisign-key', join('RWRT', 'Y0Iy', letters(200))],
+  ['azure-key', join(letters(76), 'AZ', 'DO', letters(4))],
+  ['private-key', join('b3BlbnNz', 'aC1rZXktdjEAAAAA', letters(60), '\\n', letters(60))],
   ['password-hash', join('$2y$', '12$', letters(53))],
   ['password-hash', join('$6$', letters(16), '$', letters(86))],
   ['password-hash', join('$y$', 'j9T$', letters(22), '$', letters(43))],
@@ -84,6 +104,6 @@ test.each(known)('recognizes %s and replaces it whole', (name, secret) => {
 
 test('keeps words that begin like these keys', () => {
   const text =
-    'API-REFERENCE-GUIDE-2026 perm-group.read.all-the-people-of-the-team ste-by-step m0-install-2024 trap tr_dev_mode dtn_0f1e2d3c';
+    'API-REFERENCE-GUIDE-2026 perm-group.read.all-the-people-of-the-team ste-by-step m0-install-2024 trap tr_dev_mode dtn_0f1e2d3c sha256~not-a-digest K001 service:web:8080 app_name web_0f1e2d3c';
   expect(safety.redact(text)).toEqual({ text, found: [] });
 });

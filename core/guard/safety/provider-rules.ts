@@ -242,6 +242,23 @@ const rows: readonly Row[] = [
   ['convex-key', ['prod:', 'dev:', 'preview:'], '[a-z0-9:-]{5,80}[|][A-Za-z0-9+/=_-]{40,400}'],
   ['depot-token', ['depot_org_', 'depot_project_', 'depot_user_'], '[A-Za-z0-9]{40,80}'],
   ['sourcegraph-token', ['slk_', 'sgd_'], `[0-9a-f]{64}${END}`],
+  ['upcloud-token', 'ucat_', `[A-Z0-9]{26}${END}`],
+  ['backblaze-key', ['K001', 'K002', 'K003', 'K004', 'K005'], `[A-Za-z0-9/+]{27}(?![A-Za-z0-9/+=])`, hasEveryKind],
+  ['dbt-token', ['dbtc_', 'dbtu_', 'dbts_'], '[A-Za-z0-9_-]{32,80}', hasEveryKind],
+  ['aiven-password', 'AVNS_', '[A-Za-z0-9_-]{15,25}', hasEveryKind],
+  ['chromatic-token', 'chpt_', `[0-9a-f]{12,40}${END}`],
+  ['openshift-token', 'sha256~', '[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])', hasEveryKind],
+  ['zoho-token', '1000.', String.raw`[0-9a-f]{32}\.[0-9a-f]{32}`],
+  ['vk-token', 'vk1.a.', '[A-Za-z0-9_-]{80,400}'],
+  ['pinterest-token', ['pina_', 'pinr.'], '[A-Za-z0-9_.-]{40,400}', hasEveryKind],
+  ['adobe-secret', 'p8e-', '[A-Za-z0-9_-]{32}(?![A-Za-z0-9_-])', hasEveryKind],
+  ['onesignal-key', ['os_v2_app_', 'os_v2_org_'], '[a-z0-9]{80,120}'],
+  ['xata-key', 'xau_', `[A-Za-z0-9]{38,44}${END}`],
+  ['apollo-key', ['user:fh.', 'service:'], '(?:[A-Za-z0-9_-]{2,60}:)?[A-Za-z0-9_-]{22,40}(?![A-Za-z0-9_-])', hasEveryKind],
+  ['retool-token', 'retool_01', `[a-z0-9]{20,60}${END}`],
+  ['zuplo-key', 'zpka_', '[0-9a-f]{32}_[0-9a-f]{8}'],
+  ['percy-token', ['web_', 'app_'], `[0-9a-f]{64}${END}`],
+  ['minisign-key', 'RWRTY0Iy', '[A-Za-z0-9+/]{150,250}={0,2}'],
   ['password-hash', ['$2a$', '$2b$', '$2y$'], '[0-9]{2}[$][A-Za-z0-9./]{53}'],
   ['password-hash', ['$1$', '$5$', '$6$', '$apr1$'], '(?:rounds=[0-9]{1,9}[$])?[A-Za-z0-9./]{1,16}[$][A-Za-z0-9./]{22,86}'],
   ['password-hash', ['$y$', '$gy$', '$7$'], '[A-Za-z0-9./]{1,20}[$][A-Za-z0-9./]{1,86}[$][A-Za-z0-9./]{43}'],
@@ -294,9 +311,9 @@ function azureClientRule(): PatternRule {
 
 /** Keys of Azure's services say in their last characters whose they are. */
 function azureServiceRule(): PatternRule {
-  const triggers = ['JQQJ99', 'AzSeA', 'AzFu', 'AzCa', '+ASt', '+ABa', '+ASb', '+AEh', '+ARm', '+ACR', 'ACDb', 'APIM', 'AIoT'];
+  const triggers = ['JQQJ99', 'AzSeA', 'AzFu', 'AzCa', '+ASt', '+ABa', '+ASb', '+AEh', '+ARm', '+ACR', 'ACDb', 'APIM', 'AIoT', 'AZDO'];
   const before = '[A-Za-z0-9+/_-]{33,76}';
-  const pattern = new RegExp(`${before}(?:${triggers.map(escapeRegExp).join('|')})[A-Za-z0-9+/_-]{5,30}={0,2}(?![A-Za-z0-9+/_-])`, 'y');
+  const pattern = new RegExp(`${before}(?:${triggers.map(escapeRegExp).join('|')})[A-Za-z0-9+/_-]{4,30}={0,2}(?![A-Za-z0-9+/_-])`, 'y');
   return { ...tokenRule('azure-key', triggers, pattern), before: new RegExp(`${before}$`), accept: hasEveryKind };
 }
 

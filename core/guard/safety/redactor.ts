@@ -3,6 +3,7 @@
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import { createContextRules } from './context-rules.ts';
+import { definedTables } from './defined-tables.ts';
 import { dumpRuns, openDump } from './dump-runs.ts';
 import { encodedRuns, openRun } from './encoded-runs.ts';
 import { LiteralFinder } from './literal-finder.ts';
@@ -138,7 +139,7 @@ export class Redactor {
     const whole = isOpen ? text.slice(0, openEscape(text)) : text;
     const found = this.#inspect(whole, isOpen);
     if (readings === 0) return found;
-    const runs = [tableRuns(whole, found.heads), sqlRuns(whole, found.heads), manifestRuns(whole)];
+    const runs = [tableRuns(whole, found.heads), sqlRuns(whole, found.heads), definedTables(whole, found.heads), manifestRuns(whole)];
     if (isOpen) found.openPattern = Math.min(found.openPattern, ...runs.map(({ open }) => open));
     for (const view of [
       unescapedView(whole, this.#reach),

@@ -17,7 +17,7 @@ const value =
   /\s{0,20}(?:[NE]?'((?:[^'\\]|\\.|''){0,400})'|"((?:[^"\\]|\\.|""){0,400})"|[^'"(),;]{0,400}(?:\([^'"();]{0,200}\))?)\s{0,20}(?=[,)])/sy;
 const between = /\s{0,20},\s{0,20}(?=\()/y;
 
-interface SqlRuns {
+export interface SqlRuns {
   readonly views: readonly TextView[];
   /** The start of a statement that more text could extend, or the text's length. */
   readonly open: number;
@@ -58,7 +58,7 @@ function addColumns(view: WrittenView, text: string, start: number): number {
 }
 
 /** Reads the tuples from the first bracket on. Without columns, each value may be a secret. */
-function addValues(view: WrittenView, text: string, start: number, columns: readonly (string | null)[] | null): number {
+export function addValues(view: WrittenView, text: string, start: number, columns: readonly (string | null)[] | null): number {
   const named = columns ?? Array.from({ length: COLUMNS_MAX }, () => 'password');
   let at = start;
   for (let isMore = true; isMore;) {

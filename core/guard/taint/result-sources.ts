@@ -73,7 +73,8 @@ export function isWithin(path: string, facts: Pick<CallFacts, 'command'>): boole
 
 const ownGit = /\bgit(?: -C [\w./-]+)? (?:status|add|commit|rev-parse)\b/g;
 
-function readsHistory({ command }: Pick<CallFacts, 'command'>): boolean {
+/** Returns whether the command may show what git keeps. */
+export function readsHistory({ command }: Pick<CallFacts, 'command'>): boolean {
   return command !== null && /\bgit\b/i.test(command.line.replaceAll(ownGit, ''));
 }
 

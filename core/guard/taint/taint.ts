@@ -10,7 +10,7 @@ import { changedSince } from './changed-files.ts';
 import { contentValues, decidingValues, type DecidingValue, type ValueContext } from './deciding-values.ts';
 import type { Copies, FindCopies } from './late-copies.ts';
 import { missingPieces } from './missing-pieces.ts';
-import { distinct, isWithin, markedBelow, markedFilesRead, shownSources, wholeFileTools } from './result-sources.ts';
+import { distinct, isWithin, markedBelow, markedFilesRead, readsHistory, shownSources, wholeFileTools } from './result-sources.ts';
 import { SessionWords, type LogSlices } from './session-words.ts';
 import { taintKey, type SessionTaint, type TaintStore } from './taint-store.ts';
 import { foldText } from './text-words.ts';
@@ -31,6 +31,7 @@ export interface TaintFiles {
   exists(path: string): boolean;
   isExecutable(path: string): boolean;
   isFolder(path: string): boolean;
+  isTracked(path: string): boolean;
 }
 
 export interface JudgedCall {
@@ -98,27 +99,28 @@ export class TaintBook {
     const folders = opened.filter((folder) => !opened.some((other) => other !== folder && isInside(folder, other)));
     const markedNow = (): string[] =>
       (store.hasFiles ? folders.flatMap((folder) => store.filesBelow(folder, '', MARKED_MAX)) : []).filter(
-        (path) => isWithin(path, { command }) && files.exists(path),
+        (path) => isWithin(path, { command }) && this.#isThere(path, { command }),
       );
     const marked = markedNow();
+    const present = marked.filter((path) => files.exists(path));
     return async (fetched) => {
       // A file may become marked only while the command runs.
       if (!fetched && marked.length === 0 && markedNow().length === 0) return { paths: [], folders };
-      const moved = marked.some((path) => !files.exists(path));
+      const moved = present.some((path) => !files.exists(path));
       return { paths: await changedSince({ folders, sinceMs, moved }), folders };
     };
   }
 
   /** Returns the new taint that a finished call read or wrote, or null if there is none. */
   marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null {
-    const { store, files } = this.#deps;
+    const { store } = this.#deps;
     const taint = store.session(call.sessionId);
     const shown = shownSources(call.facts);
     const copies = heard.copies?.paths ?? [];
     const told = [
       ...heard.untrusted,
       ...heard.sessions.filter((sessionId) => sessionId !== call.sessionId).flatMap((sessionId) => store.session(sessionId)?.sources ?? []),
-      ...markedFilesRead({ ...call, resultText: heard.resultText }, store, (path) => files.exists(path)),
+      ...markedFilesRead({ ...call, resultText: heard.resultText }, store, (path) => this.#isThere(path, call.facts)),
       ...(copies.length === 0 ? [] : markedBelow(heard.copies?.folders ?? [], call, store)),
       ...(copies.length === 0 || heard.fetched === undefined ? [] : [heard.fetched]),
     ];
@@ -133,6 +135,11 @@ export class TaintBook {
     );
     if (sources.length + paths.length + cleaned.length === 0) return null;
     return { callId: call.callId ?? null, sources, paths, ...(cleaned.length > 0 ? { cleaned } : {}) };
+  }
+
+  /** Returns whether the call can find the file: git may still have one that is gone. */
+  #isThere(path: string, facts: Pick<CallFacts, 'command'>): boolean {
+    return this.#deps.files.exists(path) || (readsHistory(facts) && this.#deps.files.isTracked(path));
   }
 
   #deriveCall(call: JudgedCall, taint: SessionTaint): readonly TaintSource[] {

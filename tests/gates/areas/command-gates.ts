@@ -170,7 +170,7 @@ export const commandGates: readonly Gate[] = [
   {
     name: 'command/sed-brackets',
     prevents: 'a bracket in a pattern hides the command that sed runs',
-    file: 'core/guard/command/read-command.ts',
+    file: 'core/guard/command/sed-script.ts',
     text: "const sedAddress = String.raw`(?:\\d+(?:~\\d+)?|\\$|/${sedPattern('/')})`;",
     instead: "const sedAddress = String.raw`(?:\\d+(?:~\\d+)?|\\$|/${sedText('/')})`;",
     suites: ['core/guard/command/read-command.test.ts'],

@@ -126,9 +126,9 @@ export const readerGates: readonly Gate[] = [
   {
     name: 'command/question-words',
     prevents: 'one word with blanks counts as several known ones',
-    file: 'core/guard/command/question-table.ts',
-    text: 'args.some((word) => /\\s/.test(word))',
-    instead: 'false',
+    file: 'core/guard/command/argument-reader.ts',
+    text: '!args.some((word) => /\\s/.test(word)) && ',
+    instead: '',
     suites: ['core/guard/command/question-table.test.ts'],
   },
   {

@@ -121,7 +121,7 @@ export const taintGates: readonly Gate[] = [
     name: 'taint/copies-moved',
     prevents: 'a saved page loses its mark when its folder is moved',
     file: 'core/guard/taint/taint.ts',
-    text: 'const moved = marked.some((path) => !files.exists(path));',
+    text: 'const moved = present.some((path) => !files.exists(path));',
     instead: 'const moved = false;',
     suites: ['tests/faults/attacks-copies.test.ts'],
     only: 'stays marked',
@@ -141,6 +141,14 @@ export const taintGates: readonly Gate[] = [
     text: 'for (const place of await fetchedInto(folder.path, names, isNew))',
     instead: 'for (const place of [] as string[])',
     suites: ['core/guard/taint/changed-files.test.ts'],
+  },
+  {
+    name: 'taint/gone-files',
+    prevents: 'a marked file that was deleted comes back from git without its mark',
+    file: 'core/guard/taint/taint.ts',
+    text: ' || (readsHistory(facts) && this.#deps.files.isTracked(path));',
+    instead: ';',
+    suites: ['tests/faults/attacks-fetched.test.ts'],
   },
   {
     name: 'taint/history-read',
