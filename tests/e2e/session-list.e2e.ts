@@ -228,6 +228,26 @@ test('sessions are drawn and loaded while scrolling, and the search finds those 
   expect(window.incidents).toEqual([]);
 });
 
+test('a session that is deleted elsewhere is left with a notice, and what was being written stays', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const { page, host, message } = window;
+  const sessionId = await make(window, 'Garden');
+  await page.evaluate(`location.hash = '#/chat/${sessionId}'`);
+  await page.getByRole('heading', { level: 1, name: 'Garden' }).waitFor();
+  await message.fill('Half a message');
+  await host.op('session.delete', { sessionId });
+  await page.getByRole('alert').getByText('“Garden” was deleted elsewhere. What you were writing is kept.').waitFor();
+  await page.getByText('What can I do for you?').waitFor();
+  expect(await message.inputValue()).toBe('Half a message');
+  await message.press('Enter');
+  await window.conversation.getByText('Done.', { exact: true }).waitFor();
+  // The navigation does not lead back to it.
+  await window.go('Settings');
+  const other = (await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Chat' }).getAttribute('href')) ?? '';
+  expect(other).not.toContain(sessionId);
+  expect(window.incidents).toEqual([]);
+});
+
 test('the search lists a session once and shows its other hits on demand', async () => {
   const window = await openWindow(browser, { historyTurns: 5 });
   await window.conversation.getByText('Question 5', { exact: true }).waitFor();
