@@ -73,7 +73,7 @@ test('with a default text of 150 % and 200 % the names of the views are whole, a
   const { page, conversation } = await openWindow(browser, { historyTurns: 1 });
   await conversation.getByText('Question 1', { exact: true }).waitFor();
   const session = await page.context().newCDPSession(page);
-  onTestFinished(() => session.send('Page.setFontSizes', { fontSizes: { standard: 16 } }));
+  onTestFinished(async () => void (await session.send('Page.setFontSizes', { fontSizes: { standard: 16 } })));
   const nav = page.getByRole('navigation', { name: 'Main' });
   const icon = nav.getByRole('link', { name: 'Chat' }).locator('svg');
   for (const width of [1000, 1280, 1920]) {
