@@ -115,6 +115,17 @@ test('only the tokens name a colour, a space, a radius, a size of type or a dura
   expect(literals).toEqual([]);
 });
 
+test('no rule joins any two neighbours: an element added at the top would restyle all that follow it', () => {
+  const texts = globSync(['**/*.svelte', 'kit/*.css'], { cwd: folder });
+  expect(texts.filter((file) => /\*\s*[+~]\s*\*/.test(readFileSync(join(folder, file), 'utf8')))).toEqual([]);
+});
+
+test('breakpoints are in em, so that a larger text of the browser gets the layout of a narrower window', () => {
+  const texts = globSync(['**/*.svelte', '**/*.ts', 'kit/*.css'], { cwd: folder, exclude: ['**/*.test.ts'] });
+  const found = texts.flatMap((file) => readFileSync(join(folder, file), 'utf8').match(/(?:min|max)-(?:width|height): [\d.]+px\)/g) ?? []);
+  expect(found).toEqual([]);
+});
+
 test('every token in use exists, and every token is used', () => {
   const texts = globSync(['**/*.svelte', 'kit/*.css'], { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
   const used = new Set(texts.flatMap((text) => [...text.matchAll(/var\(--([\w-]+)/g)].map(([, name]) => name)));

@@ -1,5 +1,7 @@
 // The permanent listeners of the page: for the keyboard focus, for Escape, and for links to the outside. Loaded separately, because the
-// first paint does not need them.
+// first paint does not need them. The style for paper comes with them.
+
+import '../kit/print.css';
 
 /** `openLink` is null in a browser, which opens links itself. Returns a function that ends it. */
 export function followPage(page: Document, openLink: ((url: string) => void) | null): () => void {

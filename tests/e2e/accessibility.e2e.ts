@@ -2,7 +2,7 @@
 // and runs axe there.
 
 import type { Browser, Locator } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { violations } from './driver/looks.ts';
 import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 import { placeOptions } from './driver/places.ts';
@@ -67,6 +67,32 @@ test('at 320 px, as with a zoom of 200 %, what can be done with an answer is ins
     expect({ name, isInside: box !== null && box.x >= 0 && box.x + box.width <= 320 }).toEqual({ name, isInside: true });
   }
   expect(await conversation.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+});
+
+test('with a default text of 150 % and 200 % the names of the views are whole, and the icons grow with them', async () => {
+  const { page, conversation } = await openWindow(browser, { historyTurns: 1 });
+  await conversation.getByText('Question 1', { exact: true }).waitFor();
+  const session = await page.context().newCDPSession(page);
+  onTestFinished(async () => void (await session.send('Page.setFontSizes', { fontSizes: { standard: 16 } })));
+  const nav = page.getByRole('navigation', { name: 'Main' });
+  const icon = nav.getByRole('link', { name: 'Chat' }).locator('svg');
+  for (const width of [1000, 1280, 1920]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const standard of [16, 24, 32]) {
+      await session.send('Page.setFontSizes', { fontSizes: { standard } });
+      await expect.poll(async () => (await icon.boundingBox())?.width).toBe((18 * standard) / 16);
+      const beyond = await nav.evaluate((element) => {
+        const ends = element.getBoundingClientRect();
+        // Where only the icons fit, the names are for screen readers.
+        return [...element.querySelectorAll('.name')].flatMap((name) => {
+          const { left, right, width: shown } = name.getBoundingClientRect();
+          return shown > 1 && (left < ends.left || right > ends.right || name.scrollWidth > name.clientWidth) ? [name.textContent] : [];
+        });
+      });
+      expect({ width, standard, beyond }).toEqual({ width, standard, beyond: [] });
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    }
+  }
 });
 
 test('in a narrow window the field that finds a model takes the whole line', async () => {

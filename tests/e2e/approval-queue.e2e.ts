@@ -246,3 +246,21 @@ test('a turn that waits says so once in the conversation', async () => {
   // The word for screen readers has one pixel.
   expect(boxes.filter((box) => (box?.width ?? 0) > 1)).toHaveLength(1);
 });
+
+test('of many approvals a few are drawn in each frame, until all are there', async () => {
+  const calls = Array.from({ length: 12 }, (_, index) => write(`${index}.md`));
+  const window = await openWindow(browser, { replies: [{ calls }] });
+  const { page, approval } = window;
+  await window.send('Write them');
+  await approval.nth(11).waitFor();
+  await window.go('Approvals');
+  await page.getByText('1 of 12', { exact: true }).waitFor();
+  await page.evaluate('(held = [], draws = requestAnimationFrame, requestAnimationFrame = (frame) => held.push(frame))');
+  await window.go('Chat');
+  await approval.first().waitFor();
+  expect(await approval.count()).toBe(4);
+  await page.evaluate('(requestAnimationFrame = draws, held.forEach((frame) => frame(0)))');
+  await approval.nth(11).waitFor();
+  await window.conversation.getByRole('button', { name: 'Deny all' }).waitFor();
+  expect(window.incidents).toEqual([]);
+});

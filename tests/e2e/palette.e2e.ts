@@ -83,6 +83,25 @@ test('what is typed while the palette or the find bar loads is in its field, and
   }
 });
 
+test('the palette opens by its keys before the table of keys is loaded, and takes what is typed', async () => {
+  const window = await open(openWindow);
+  const { page, message } = window;
+  const loads = Promise.withResolvers<void>();
+  onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
+  await page.goto('about:blank');
+  await page.route('**/assets/commands-*.js', async (route) => {
+    await loads.promise;
+    await route.continue();
+  });
+  await window.openAddress();
+  await message.focus();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('question');
+  loads.resolve();
+  await palette(page).waitFor();
+  expect([await palette(page).inputValue(), await message.inputValue()]).toEqual(['question', '']);
+});
+
 test('Enter pressed while the palette loads runs the command; the next page is painted in the chosen theme', async () => {
   const window = await openWindow(browser);
   const { page } = window;

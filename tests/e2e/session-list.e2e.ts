@@ -201,7 +201,7 @@ test('a session is exported as a file, for people and for programs', async () =>
   ).toContain('assistant.message');
 });
 
-test('sessions load while scrolling, and the search finds those not yet loaded', async () => {
+test('sessions are drawn and loaded while scrolling, and the search finds those not yet loaded', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   // The session in the address is settled only now: the newest one at that moment.
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
@@ -210,15 +210,41 @@ test('sessions load while scrolling, and the search finds those not yet loaded',
   await window.page.reload();
   const rows = rowsOf(window);
   await rows.getByText('Session 129').waitFor();
-  // One page of sessions, and the session in the address wherever it is.
-  await expect.poll(() => rows.count()).toBe(101);
+  // More than the screen shows, and not all that are loaded.
+  await window.page.getByRole('button', { name: 'Show more sessions' }).waitFor();
+  expect(await rows.count()).toBe(40);
   await window.page.getByRole('searchbox', { name: 'Search sessions' }).fill('very first');
   await window.page.getByRole('list', { name: 'Search results' }).getByText('The very first').waitFor();
   expect(await rows.count()).toBe(0);
   await window.page.getByRole('searchbox', { name: 'Search sessions' }).fill('');
-  await rows.last().scrollIntoViewIfNeeded();
-  await expect.poll(() => rows.count()).toBe(131);
+  await expect.poll(() => rows.count()).toBe(40);
+  await expect
+    .poll(async () => {
+      await rows.last().scrollIntoViewIfNeeded();
+      return rows.count();
+    })
+    .toBe(131);
   expect(await window.page.getByRole('button', { name: 'Show more sessions' }).count()).toBe(0);
+  expect(window.incidents).toEqual([]);
+});
+
+test('a session that is deleted elsewhere is left with a notice, and what was being written stays', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const { page, host, message } = window;
+  const sessionId = await make(window, 'Garden');
+  await page.evaluate(`location.hash = '#/chat/${sessionId}'`);
+  await page.getByRole('heading', { level: 1, name: 'Garden' }).waitFor();
+  await message.fill('Half a message');
+  await host.op('session.delete', { sessionId });
+  await page.getByRole('alert').getByText('“Garden” was deleted elsewhere. What you were writing is kept.').waitFor();
+  await page.getByText('What can I do for you?').waitFor();
+  expect(await message.inputValue()).toBe('Half a message');
+  await message.press('Enter');
+  await window.conversation.getByText('Done.', { exact: true }).waitFor();
+  // The navigation does not lead back to it.
+  await window.go('Settings');
+  const other = (await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Chat' }).getAttribute('href')) ?? '';
+  expect(other).not.toContain(sessionId);
   expect(window.incidents).toEqual([]);
 });
 

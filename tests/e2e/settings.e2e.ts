@@ -185,7 +185,8 @@ test('times and sizes are edited in human units', async () => {
     '1',
     'hours',
   ]);
-  const unit = turn.getByRole('combobox', { name: 'Unit' });
+  // A screen reader lists controls by their names alone.
+  const unit = turn.getByRole('combobox', { name: `Unit ${await turn.getByRole('heading').textContent()}`, exact: true });
   expect(await unit.locator('option:checked').textContent()).toBe('hour');
   await unit.selectOption('minutes');
   expect(await unit.locator('option:checked').textContent()).toBe('minutes');

@@ -58,6 +58,7 @@ function isStart(letters: string, at: number): boolean {
 
 /** Folds case and accents. Keeps the number of code units, so that positions match the original text. */
 function fold(text: string): string {
+  if (/^[ -~]*$/.test(text)) return text.toLowerCase();
   return Array.from({ length: text.length }, (_, at) => {
     const unit = text[at] ?? '';
     const plain = unit.normalize('NFD')[0]?.toLowerCase() ?? unit;

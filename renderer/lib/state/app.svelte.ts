@@ -313,6 +313,10 @@ export class App {
   }
 
   #take(event: AnyEvent): void {
+    if (event.type === 'session.deleted') {
+      const left = this.newSession.leaveDeleted(event.body.sessionId);
+      if (left !== null) this.notices.tell(this.#words().deletedElsewhere(left || this.#words().newSession));
+    }
     this.sessions.apply(event);
     this.approvals.apply(event);
     this.system.apply(event);
@@ -328,7 +332,6 @@ export class App {
       this.#tellEnd(this.lookedAt);
     }
     this.#conversations.get(event.sessionId)?.take(event);
-    if (event.type === 'session.deleted') for (const kept of [this.drafts, this.draftFiles]) delete kept[event.body.sessionId];
     if (event.type === 'panic.released') {
       this.notices.isOver('panic_engaged');
       this.notices.say(this.#words().released);

@@ -104,6 +104,22 @@ export class NewSession {
     return making === undefined ? shownId : ((await making.made) ?? undefined);
   }
 
+  /**
+   * Another window or a command has deleted a session. If it is the one shown, what is written there stays, for a new one, and its title is
+   * returned.
+   */
+  leaveDeleted(sessionId: string): string | null {
+    const { drafts, draftFiles, route, sessions } = this.#parts;
+    const isShown = route.place.view === 'chat' && route.place.sessionId === sessionId;
+    if (isShown) {
+      this.moveDraft(sessionId, '');
+      route.replace('chat');
+    }
+    if (route.lastSessionId === sessionId) route.lastSessionId = null;
+    for (const kept of [drafts, draftFiles]) delete kept[sessionId];
+    return isShown ? (sessions.find(sessionId)?.title ?? '') : null;
+  }
+
   /** Follows a draft wherever it moves, until it is released. */
   holdDraft(key: string): HeldDraft {
     const held: HeldDraft = { key, release: () => void this.#held.delete(held) };

@@ -64,6 +64,7 @@ export const frame = {
 
   linkNotOpened: 'This link was not opened.',
   linkHint: 'Only web pages and mail addresses open from here. Copy it to open it elsewhere.',
+  deletedElsewhere: (title: string) => `“${title}” was deleted elsewhere. What you were writing is kept.`,
   questionGone: 'This approval is no longer waiting.',
   questionHint: 'The decision is in the history below the open approvals.',
   approvalNeeded: (summary: string) => `Approval needed: ${summary}`,
