@@ -6,7 +6,7 @@ import type { ToolContext, ToolDefinition } from '../../core/contracts/tools.ts'
 import { createToolBench, type ToolBench } from './tool-bench.ts';
 import type { HostedResult } from '../../core/hands/tools/tools.ts';
 import { silentLogger } from '../../core/base/logger.ts';
-import { systemLater } from '../../core/base/later.ts';
+import { systemLater } from '../../core/base/clock.ts';
 import { PanicSwitch } from '../../core/guard/panic/panic.ts';
 import { findChromium } from '../../build/chromium.mjs';
 import { findChromiums } from '../../core/store/home/home.ts';

@@ -2,9 +2,8 @@
 // and config.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { defineOps, id, most, none } from '../define-ops.ts';
 import { errorBodySchema } from '../errors.ts';
-import { id, most, none } from '../op-params.ts';
 
 /** Whether the same message may succeed later without any change. Decided by the error code alone. */
 const failureNatureSchema = z.enum(['transient', 'permanent']);

@@ -2,9 +2,8 @@
 // Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { agentName, defineOps, id, most, none } from '../define-ops.ts';
 import { naming } from '../named-things.ts';
-import { agentName, id, most, none } from '../op-params.ts';
 import { timeZoneSchema } from '../time-zone.ts';
 import { outsiderSchema } from '../outsider.ts';
 import { taintSourceSchema } from '../tools.ts';

@@ -7,7 +7,7 @@ import { recoveryKindSchema } from '../../contracts/features/health.ts';
 import type { CommandContext } from './command-context.ts';
 import { confirmed } from './confirmed.ts';
 import { exitCodes } from './exit-code.ts';
-import { tabled } from './kernel/shown.ts';
+import { tabled } from './kernel/view.ts';
 import { cliCaller } from './caller.ts';
 
 type Health = OpResult<'health.check'>;

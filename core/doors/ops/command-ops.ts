@@ -2,8 +2,7 @@
 
 import { counted } from '../../base/counted.ts';
 import { formatUsd } from '../../base/format-usd.ts';
-import { AppError, isAppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, isAppError, noSuch } from '../../contracts/errors.ts';
 import { chatCommands, commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
 import { doors } from '../../contracts/doors.ts';
 import { planChoiceSchema } from '../../contracts/turn-bounds.ts';

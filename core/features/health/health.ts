@@ -1,8 +1,7 @@
 // Health: findings in plain words with a remedy, and guided recovery. Every feature adds its checks to one list.
 
 import { NewestMap } from '../../base/newest-map.ts';
-import { AppError, toAppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import { type RecoveryKind, recoveryKindSchema } from '../../contracts/features/health.ts';
 import { type Finding, type HealthSource, type Plan, type Recovery, unwell } from '../../contracts/health.ts';

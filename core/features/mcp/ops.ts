@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client';
 import { isPlainObject } from '../../base/json.ts';
 import { doors } from '../../contracts/doors.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, givenText, unreadable } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { McpServerConfig, mcpOps } from '../../contracts/features/mcp.ts';
 import type { ServedCaller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -19,7 +19,6 @@ import type { SecretBox } from './sign-in.ts';
 import type { SignIns } from './sign-ins.ts';
 import { shown } from './tool-pins.ts';
 import { ContentReader } from './tool-result.ts';
-import { givenText, unreadable } from '../../contracts/unreadable-file.ts';
 
 type McpOps = Pick<OpHandlers, keyof typeof mcpOps>;
 

@@ -2,8 +2,7 @@
 // sources. The sources are stored in config.yaml only.
 
 import { isPlainObject } from '../../base/json.ts';
-import { AppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch } from '../../contracts/errors.ts';
 import type { knowledgeOps } from '../../contracts/knowledge-ops.ts';
 import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { readSettings } from '../../store/config/config.ts';

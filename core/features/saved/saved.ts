@@ -1,7 +1,6 @@
 // Prompts that a person saved to use again, as rows derived from the log. They are the person's own text; nothing is sent from here.
 
-import { AppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
 import type { SavedPrompt } from '../../contracts/features/saved.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';

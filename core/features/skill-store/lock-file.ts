@@ -19,9 +19,8 @@ import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
-import { AppError, noPath } from '../../contracts/errors.ts';
+import { AppError, noPath, unreadable } from '../../contracts/errors.ts';
 import { type LockEntry, lockEntrySchema } from '../../contracts/features/skill-store.ts';
-import { unreadable } from '../../contracts/unreadable-file.ts';
 import { readArchive, type ReadPackage } from './read-package.ts';
 
 const lockSchema = z.object({ version: z.literal(1), skills: z.array(lockEntrySchema).max(10_000) });

@@ -3,8 +3,7 @@
 
 import { isInside } from '../../base/inside-folder.ts';
 import { didYouMean } from '../../base/near-names.ts';
-import { AppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import {
   type RefusedSkill,

@@ -1,7 +1,7 @@
 // Asks the sources of a pack for their parts, all at once and within a time limit. Leaves out parts that are late, fail, or are not allowed
 // in their section, and records the reason. Never fails, and never ranks parts.
 
-import type { Later } from '../../base/later.ts';
+import type { Later } from '../../base/clock.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import { packReasons } from '../../contracts/pack-words.ts';
 import { sectionShares } from './pack-budget.ts';

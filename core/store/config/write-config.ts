@@ -23,8 +23,7 @@ import { syncFolder } from '../../base/sync-folder.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
 import { noKeys, readDocument } from './yaml-document.ts';
-import { AppError, toAppError } from '../../contracts/errors.ts';
-import { whyFileFailed } from '../../contracts/unreadable-file.ts';
+import { AppError, toAppError, whyFileFailed } from '../../contracts/errors.ts';
 
 export interface Setting {
   /** A dotted path such as `models.default`. */

@@ -12,7 +12,7 @@ import { findView } from '../views/views.ts';
 import { takenBy, type Entry, type Given } from './entries.ts';
 import { fieldsOf } from './fields.ts';
 import { readParams } from './read-params.ts';
-import { shownBy } from './shown.ts';
+import { shownBy } from './view.ts';
 
 /** After this time the command tells a person at a terminal that it takes longer. */
 const SLOW_MS = 3_000;

@@ -10,8 +10,7 @@ import type { CommandContext } from '../command-context.ts';
 import { confirmed } from '../confirmed.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Given } from '../kernel/entries.ts';
-import { tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { tabled, type ViewsOf } from '../kernel/view.ts';
 
 type Sources = OpResult<'knowledge.list'>['sources'];
 

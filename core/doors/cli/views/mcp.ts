@@ -4,8 +4,7 @@ import type { OpResult } from '../../../contracts/ops.ts';
 import type { McpServerView } from '../../../contracts/features/mcp.ts';
 import { cliCaller } from '../caller.ts';
 import { exitCodes } from '../exit-code.ts';
-import { listed, tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { listed, tabled, type ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';
 
 export const mcpViews: ViewsOf<'mcp'> = {

@@ -7,10 +7,9 @@ import type { SkillFinding, SkillListing, SkillView } from '../../../contracts/f
 import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { confirmed } from '../confirmed.ts';
-import { tabled } from '../kernel/shown.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Given } from '../kernel/entries.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { tabled, type ViewsOf } from '../kernel/view.ts';
 import { facts } from '../table.ts';
 import { skillStoreViews } from './skill-store.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { systemLater } from './later.ts';
+import { systemLater } from './clock.ts';
 
 test('a time in the past is due soon, without a warning from Node', async () => {
   const ended = new AbortController();
