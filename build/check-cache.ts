@@ -10,26 +10,25 @@ const CACHE = 'node_modules/.cache/trayclaw-checks';
 const CODE = /\.(?:[cm]?[jt]sx?|svelte)$/;
 /** Settings of a tool, wherever they are (dot files, configurations, manifests), and the scripts of the checks. */
 const DECIDES =
-  /(?:^|\/)(?:\.[^/]+|tsconfig[^/]*\.json|package(?:-lock)?\.json|knip\.json|[^/]+\.config\.[cm]?[jt]s)$|^build\/check[\w-]*\.mjs$/;
+  /(?:^|\/)(?:\.[^/]+|tsconfig[^/]*\.json|package(?:-lock)?\.json|knip\.json|[^/]+\.config\.[cm]?[jt]s)$|^build\/(?:run-)?check[\w-]*\.(?:mjs|ts)$/;
 /** Marks files that declare types which other files see without importing them. */
 const AMBIENT = /^\s*declare (?:module|global)\b/m;
 const IMPORTED = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])(?<path>[^'"\n]+)\1|\bpath="(?<reference>\.[^"\n]+)"/g;
 
-/**
- * @typedef {object} Held
- * @property {(paths: readonly string[]) => string} keyOf the key of the contents of these files and of all their imports
- * @property {(path: string) => string} keyOfOne the key of this file's content alone
- * @property {(check: string) => Set<string>} read
- * @property {(check: string, keys: readonly string[]) => void} write
- * @property {readonly string[]} paths every file of the project
- * @property {string} folder where a check can cache data; it changes with settings or versions
- */
+export interface Held {
+  /** The key of the contents of these files and of all their imports. */
+  readonly keyOf: (paths: readonly string[]) => string;
+  /** The key of this file's content alone. */
+  readonly keyOfOne: (path: string) => string;
+  readonly read: (check: string) => Set<string>;
+  readonly write: (check: string, keys: readonly string[]) => void;
+  /** Every file of the project. */
+  readonly paths: readonly string[];
+  /** Where a check can cache data; it changes with settings or versions. */
+  readonly folder: string;
+}
 
-/**
- * @param {string} root
- * @returns {Held}
- */
-export function openCheckCache(root) {
+export function openCheckCache(root: string): Held {
   const paths = listProjectFiles(root);
   const texts = new Map(paths.map((path) => [path, readFileSync(join(root, path))]));
   const contents = new Map([...texts].map(([path, bytes]) => [path, sha(bytes)]));
@@ -56,17 +55,11 @@ export function openCheckCache(root) {
   };
 }
 
-/** @param {string | Buffer} value */
-function sha(value) {
+function sha(value: string | Buffer) {
   return createHash('sha256').update(value).digest('base64url').slice(0, 22);
 }
 
-/**
- * @param {string} root
- * @param {ReadonlyMap<string, Buffer>} texts
- * @param {ReadonlyMap<string, string>} contents
- */
-function keyOfSettings(root, texts, contents) {
+function keyOfSettings(root: string, texts: ReadonlyMap<string, Buffer>, contents: ReadonlyMap<string, string>) {
   // The packages npm installed last, which may differ from the lock file.
   const installed = join(root, 'node_modules/.package-lock.json');
   const lines = [process.version, process.platform, process.arch, existsSync(installed) ? sha(readFileSync(installed)) : ''];
@@ -76,13 +69,8 @@ function keyOfSettings(root, texts, contents) {
   return sha(lines.join('\n'));
 }
 
-/**
- * @param {ReadonlyMap<string, Buffer>} texts
- * @returns {Map<string, readonly string[] | 'anything'>}
- */
-function readImports(texts) {
-  /** @type {Map<string, readonly string[] | 'anything'>} */
-  const found = new Map();
+function readImports(texts: ReadonlyMap<string, Buffer>): Map<string, readonly string[] | 'anything'> {
+  const found: Map<string, readonly string[] | 'anything'> = new Map();
   for (const [path, bytes] of texts) if (CODE.test(path)) found.set(path, importsIn(path, bytes.toString(), texts));
   return found;
 }
@@ -90,14 +78,9 @@ function readImports(texts) {
 /**
  * A relative path that matches no project file may be resolved by rules that are not implemented here, so it counts as importing every
  * file.
- * @param {string} path
- * @param {string} text
- * @param {ReadonlyMap<string, Buffer>} texts
- * @returns {readonly string[] | 'anything'}
  */
-function importsIn(path, text, texts) {
-  /** @type {string[]} */
-  const targets = [];
+function importsIn(path: string, text: string, texts: ReadonlyMap<string, Buffer>): readonly string[] | 'anything' {
+  const targets: string[] = [];
   for (const { groups } of text.matchAll(IMPORTED)) {
     const specifier = groups?.['path'] ?? groups?.['reference'] ?? '';
     if (specifier === 'trayclaw' || specifier.startsWith('#')) return 'anything';
@@ -109,12 +92,7 @@ function importsIn(path, text, texts) {
   return targets;
 }
 
-/**
- * @param {readonly string[]} from
- * @param {ReadonlyMap<string, readonly string[] | 'anything'>} importsOf
- * @param {readonly string[]} all
- */
-function closure(from, importsOf, all) {
+function closure(from: readonly string[], importsOf: ReadonlyMap<string, readonly string[] | 'anything'>, all: readonly string[]) {
   const seen = new Set(from);
   for (const path of seen) {
     const imports = importsOf.get(path) ?? [];
@@ -124,11 +102,7 @@ function closure(from, importsOf, all) {
   return seen;
 }
 
-/**
- * @param {string} folder
- * @param {string} kept
- */
-function dropOthers(folder, kept) {
+function dropOthers(folder: string, kept: string) {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) if (name !== kept) rmSync(join(folder, name), { recursive: true, force: true });
 }

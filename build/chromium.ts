@@ -10,31 +10,23 @@ const PLACES = {
   win32: ['C:/Program Files/Google/Chrome/Application/chrome.exe', 'C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe'],
 };
 
-/**
- * Tries TRAYCLAW_CHROMIUM first, then the usual names and places of this system.
- * @param {Readonly<Record<string, string | undefined>>} env
- * @param {NodeJS.Platform} platform
- * @returns {string | null}
- */
-export function findChromium(env = process.env, platform = process.platform) {
+/** Tries TRAYCLAW_CHROMIUM first, then the usual names and places of this system. */
+export function findChromium(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string | null {
   const given = env.TRAYCLAW_CHROMIUM;
   if (given) return isExecutable(given) ? given : null;
   if (platform === 'darwin' || platform === 'win32') return PLACES[platform].find(isExecutable) ?? null;
   return findOnPath(NAMES, env);
 }
 
-/**
- * @param {readonly string[]} names
- * @param {Readonly<Record<string, string | undefined>>} env
- * @returns {string | null}
- */
-export function findOnPath(names, env = process.env) {
+export function findOnPath(names: readonly string[], env: Readonly<Record<string, string | undefined>> = process.env): string | null {
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable) ?? null;
 }
 
-/** @param {string} file */
-function isExecutable(file) {
+function isExecutable(file: string) {
   try {
     accessSync(file, constants.X_OK);
     return true;

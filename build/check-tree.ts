@@ -1,11 +1,11 @@
-// `check-tree.mjs [ROOT]`: checks without parsing: file sizes, modules without an entry file, tests that replace modules or are skipped
+// `check-tree.ts [ROOT]`: checks without parsing: file sizes, modules without an entry file, tests that replace modules or are skipped
 // without a reason, and paths of a developer's machine in the project.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isTestFile, listFiles, listProjectFiles, projectRoot, sourceFolders } from './files.mjs';
-import { KERNEL, modularFloors } from './layers.mjs';
+import { KERNEL, modularFloors } from './layers.ts';
 
 const LINES_MAX = 400;
 const LINES_MEDIAN_AIM = 120;
@@ -30,16 +30,12 @@ for (const problem of problems) process.stdout.write(`${problem}\n`);
 process.stdout.write(`${sizes()}, ${problems.length} problems\n`);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
-/** @param {string} path */
-function read(path) {
+function read(path: string) {
   return readFileSync(join(root, path), 'utf8');
 }
 
-/**
- * In modular layers every file must belong to a module, and every module must have its entry file.
- * @param {string} path
- */
-function findMisplaced(path) {
+/** In modular layers every file must belong to a module, and every module must have its entry file. */
+function findMisplaced(path: string) {
   const [, floor, module, ...rest] = path.split('/');
   if (!path.startsWith('core/') || !floor || !module || !modularFloors.includes(floor)) return [];
   if (KERNEL.test(path)) return [];
@@ -48,8 +44,7 @@ function findMisplaced(path) {
   return existsSync(join(root, door)) ? [] : [`${path}: its module has no ${door}`];
 }
 
-/** @param {string} path */
-function findUnfairTests(path) {
+function findUnfairTests(path: string) {
   const text = read(path);
   return [
     ...(MODULE_MOCKING.test(text) ? [`${path} mocks a module; pass a fake to the constructor`] : []),
@@ -57,8 +52,7 @@ function findUnfairTests(path) {
   ];
 }
 
-/** @param {string} path */
-function findMachinePaths(path) {
+function findMachinePaths(path: string) {
   if (path.endsWith('package-lock.json') || path.startsWith('tests/fixtures/') || !TEXT.test(path)) return [];
   const text = read(path);
   return machinePaths()

@@ -2,6 +2,7 @@
 // start creates thousands of schemas and uses a few hundred. The text below is that of the pinned version of Zod.
 
 import { readFileSync } from 'node:fs';
+import type { Plugin } from 'vite';
 
 /**
  * Appended to the file that defines the constructors of schemas. `_zod` is what a schema builds; the other properties that it sets on itself
@@ -82,16 +83,15 @@ const changes = {
   },
 };
 
-/** @type {import('vite').Plugin} */
-export const lazyZod = {
+export const lazyZod: Plugin = {
   name: 'lazy-zod',
   enforce: 'pre',
   load(id) {
     const name = /\/zod\/v4\/core\/(core|util)\.js$/.exec(id.replaceAll('\\', '/'))?.[1];
     if (name === undefined) return null;
-    const { from, to, added } = changes[/** @type {keyof typeof changes} */ (name)];
+    const { from, to, added } = changes[name as keyof typeof changes];
     const code = readFileSync(id, 'utf8');
-    if (!code.includes(from)) throw new Error(`This is not the version of Zod that build/lazy-zod.mjs is written for: ${id}`);
+    if (!code.includes(from)) throw new Error(`This is not the version of Zod that build/lazy-zod.ts is written for: ${id}`);
     return code.replace(from, () => to).replace('export /*@__NO_SIDE_EFFECTS__*/ function $eager', 'function $eager') + added;
   },
 };

@@ -1,11 +1,10 @@
 // Describes in one line which tests were skipped and what they lacked. Each test states its needs through tests/needs.ts.
 
 /**
- * @param {Readonly<Record<string, number>>} lacking how many tests were skipped, by what they need; tests that name no need are under ''
- * @param {number} withoutChromium how many end-to-end test files were left out
- * @returns {string} empty if everything ran
+ * `lacking`: how many tests were skipped, by what they need; tests that name no need are under ''. `withoutChromium`: how many end-to-end
+ * test files were left out. Empty if everything ran.
  */
-export function describeSkipped(lacking, withoutChromium) {
+export function describeSkipped(lacking: Readonly<Record<string, number>>, withoutChromium: number): string {
   const tests = Object.entries(lacking)
     .filter(([need]) => need !== '')
     .sort(([, one], [, other]) => other - one)
@@ -17,11 +16,6 @@ export function describeSkipped(lacking, withoutChromium) {
   return parts.length > 0 ? `skipped: ${parts.join('; ')}` : '';
 }
 
-/**
- * @param {number} count
- * @param {string} one
- * @param {string} more
- */
-function counted(count, one, more) {
+function counted(count: number, one: string, more: string) {
   return count === 1 ? `1 ${one} needs` : `${count} ${more} need`;
 }

@@ -1,7 +1,7 @@
 // Breaks the long lines of bundled code. Node prints the source line of an uncaught error, which would be a screenful of minified code
 // after the message.
 
-import { decode, encode } from '@jridgewell/sourcemap-codec';
+import { decode, encode, type SourceMapMappings } from '@jridgewell/sourcemap-codec';
 import { parseAst } from 'vite';
 
 /** A line is broken at the first place after this many characters. */
@@ -10,15 +10,13 @@ const NOT_ASCII = /[^\0-\x7f]/;
 /** Fields with statements or members of a class; a line may end after each. */
 const statements = new Set(['body', 'cases', 'consequent']);
 
-/** @typedef {{ type?: string, end: number, [field: string]: unknown }} Node */
+type Node = { type?: string; end: number; [field: string]: unknown };
 
 /**
- * Returns an equivalent program. Leaves code alone that is not ASCII, because the parser counts its characters differently.
- * @param {string} code
- * @param {string} mappings of its source map
- * @returns {{ code: string, mappings: string }}
+ * Returns an equivalent program. Leaves code alone that is not ASCII, because the parser counts its characters differently. `mappings`: of
+ * its source map.
  */
-export function inShortLines(code, mappings) {
+export function inShortLines(code: string, mappings: string): { code: string; mappings: string } {
   if (NOT_ASCII.test(code)) return { code, mappings };
   const places = chosen(code, placesIn(code));
   let from = 0;
@@ -26,23 +24,18 @@ export function inShortLines(code, mappings) {
   return { code: [...parts, code.slice(from)].join('\n'), mappings: encode(moved(code, decode(mappings), places)) };
 }
 
-/**
- * The positions at which a line break changes nothing: after a statement, and after a comma of a list.
- * @param {string} code
- * @returns {number[]} ascending
- */
-function placesIn(code) {
-  /** @type {Set<number>} */
-  const places = new Set();
-  const open = [/** @type {unknown} */ (parseAst(code, { sourceType: 'module' }))];
+/** The positions at which a line break changes nothing: after a statement, and after a comma of a list. Ascending. */
+function placesIn(code: string): number[] {
+  const places: Set<number> = new Set();
+  const open = [parseAst(code, { sourceType: 'module' }) as unknown];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    for (const [field, value] of Object.entries(/** @type {object} */ (node))) {
+    for (const [field, value] of Object.entries(node as object)) {
       if (typeof value !== 'object' || value === null) continue;
       if (!Array.isArray(value)) {
         open.push(value);
         continue;
       }
-      for (const item of /** @type {(Node | null)[]} */ (value)) {
+      for (const item of value as (Node | null)[]) {
         if (typeof item !== 'object' || item === null) continue;
         if (code[item.end] === ',') places.add(item.end + 1);
         else if (statements.has(field)) places.add(item.end);
@@ -53,13 +46,8 @@ function placesIn(code) {
   return [...places].sort((a, b) => a - b);
 }
 
-/**
- * @param {string} code
- * @param {readonly number[]} places
- */
-function chosen(code, places) {
-  /** @type {number[]} */
-  const taken = [];
+function chosen(code: string, places: readonly number[]) {
+  const taken: number[] = [];
   let start = 0;
   for (const at of places) {
     start = Math.max(start, code.lastIndexOf('\n', at - 1) + 1);
@@ -70,14 +58,8 @@ function chosen(code, places) {
   return taken;
 }
 
-/**
- * Splits the lines of a source map.
- * @param {string} code
- * @param {import('@jridgewell/sourcemap-codec').SourceMapMappings} lines
- * @param {readonly number[]} places
- * @returns {import('@jridgewell/sourcemap-codec').SourceMapMappings}
- */
-function moved(code, lines, places) {
+/** Splits the lines of a source map. */
+function moved(code: string, lines: SourceMapMappings, places: readonly number[]): SourceMapMappings {
   let start = 0;
   let next = 0;
   return code.split('\n').flatMap((text, index) => {

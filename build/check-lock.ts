@@ -1,4 +1,4 @@
-// `check-lock.mjs [--fix] [ROOT]`: checks that the lock file works on every machine. npm leaves two gaps in it, depending on the machine.
+// `check-lock.ts [--fix] [ROOT]`: checks that the lock file works on every machine. npm leaves two gaps in it, depending on the machine.
 // It omits packages of other platforms that it could not see, so `npm ci` fails there. And it drops `gypfile: false`, so npm 10 runs a
 // compiler for packages that ship their binaries.
 
@@ -6,13 +6,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from './files.mjs';
 
-/** @typedef {{ version?: string, dev?: boolean, gypfile?: boolean, optionalDependencies?: Record<string, string> }} LockEntry */
+type LockEntry = { version?: string; dev?: boolean; gypfile?: boolean; optionalDependencies?: Record<string, string> };
 
 const [root = projectRoot] = process.argv.slice(2).filter((arg) => arg !== '--fix');
 const file = join(root, 'package-lock.json');
 const lock = JSON.parse(readFileSync(file, 'utf8'));
-/** @type {Record<string, LockEntry>} */
-const packages = lock.packages;
+const packages: Record<string, LockEntry> = lock.packages;
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 const gaps = [...findMissingPlatforms(), ...findCompilerCalls()];
@@ -23,7 +22,7 @@ if (process.argv.includes('--fix') && gaps.length > 0) {
   process.stdout.write(`mended ${gaps.length} gaps\n`);
 } else {
   const loose = findLooseVersions();
-  const problems = [...gaps.map((gap) => `${gap.what}; run "node build/check-lock.mjs --fix"`), ...loose];
+  const problems = [...gaps.map((gap) => `${gap.what}; run "node build/check-lock.ts --fix"`), ...loose];
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   process.stdout.write(`${Object.keys(packages).length} packages, ${problems.length} problems\n`);
   process.exitCode = problems.length > 0 ? 1 : 0;
@@ -46,8 +45,7 @@ function findCompilerCalls() {
     .map(([place, entry]) => ({ what: `package-lock.json lacks "gypfile": false for ${place}`, mend: () => void (entry.gypfile = false) }));
 }
 
-/** @param {string} place */
-function shipsItsBinaries(place) {
+function shipsItsBinaries(place: string) {
   const folder = join(root, place);
   if (!existsSync(join(folder, 'binding.gyp'))) return false;
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).gypfile === false;
@@ -61,19 +59,13 @@ function findLooseVersions() {
     .map(([name, version]) => `package.json asks for ${name} ${String(version)}; name one exact version`);
 }
 
-/**
- * The entry that npm itself would have written, derived from the package's name: `@oxlint/binding-linux-arm64-musl`.
- * @param {string} name
- * @param {string} version
- * @param {boolean} dev
- */
-function platformEntry(name, version, dev) {
+/** The entry that npm itself would have written, derived from the package's name: `@oxlint/binding-linux-arm64-musl`. */
+function platformEntry(name: string, version: string, dev: boolean) {
   const [os = '', cpu = '', ...abi] = (name.split('/').at(-1) ?? '').replace('binding-', '').split('-');
   const libc = os === 'linux' ? { libc: [abi.join('-').startsWith('musl') ? 'musl' : 'glibc'] } : {};
   return { version, cpu: [cpu], ...(dev ? { dev } : {}), ...libc, optional: true, os: [os] };
 }
 
-/** @param {Record<string, LockEntry>} entries */
-function sortByName(entries) {
+function sortByName(entries: Record<string, LockEntry>) {
   return Object.fromEntries(Object.entries(entries).sort(([a], [b]) => a.localeCompare(b, 'en')));
 }

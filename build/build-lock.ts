@@ -7,13 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const POLL_MS = 50;
 const WAIT_MS_MAX = 120_000;
 
-/**
- * @template T
- * @param {string} file
- * @param {() => Promise<T>} work
- * @returns {Promise<T>}
- */
-export async function withLock(file, work) {
+export async function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
   const deadlineMs = performance.now() + WAIT_MS_MAX;
   while (!tryLock(file)) {
@@ -27,20 +21,18 @@ export async function withLock(file, work) {
   }
 }
 
-/** @param {string} file */
-function tryLock(file) {
+function tryLock(file: string) {
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' });
     return true;
   } catch (cause) {
-    if (/** @type {NodeJS.ErrnoException} */ (cause).code !== 'EEXIST') throw cause;
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
     if (ownerIsGone(file)) rmSync(file, { force: true });
     return false;
   }
 }
 
-/** @param {string} file */
-function ownerIsGone(file) {
+function ownerIsGone(file: string) {
   let pid;
   try {
     pid = Number(readFileSync(file, 'utf8'));
@@ -52,6 +44,6 @@ function ownerIsGone(file) {
     process.kill(pid, 0);
     return false;
   } catch (cause) {
-    return /** @type {NodeJS.ErrnoException} */ (cause).code === 'ESRCH';
+    return (cause as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }

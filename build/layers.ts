@@ -1,6 +1,8 @@
 // The architecture rules as dependency rules: one-way layers, modules entered through their entry file, no cycles. ARCHITECTURE.md gives
 // the reasons.
 
+import type { ICruiseOptions, IRegularForbiddenRuleType as Rule } from 'dependency-cruiser';
+
 /** From low to high. Layers in the same row are siblings and never import each other. */
 const FLOORS = [['base'], ['contracts'], ['store'], ['guard'], ['mind', 'hands'], ['agent'], ['runtime'], ['features'], ['doors']];
 
@@ -18,10 +20,7 @@ const INSIDE = `^core/(?:${MODULAR})/([^/]+)/(?!\\1\\.ts$)`;
 const ELECTRON = '(^|/)node_modules/electron/|^electron(/|$)';
 const TOP = '^core/(compose|compose-[a-z]+|runtime-options|index)\\.ts$';
 
-/** @typedef {import('dependency-cruiser').IRegularForbiddenRuleType} Rule */
-
-/** @type {Rule[]} */
-const looksUp = FLOORS.flatMap((row, index) => row.map((floor) => ({ floor, above: beyond(row, index, floor) })))
+const looksUp: Rule[] = FLOORS.flatMap((row, index) => row.map((floor) => ({ floor, above: beyond(row, index, floor) })))
   .filter(({ above }) => above.length > 0)
   .map(({ floor, above }) => ({
     name: `${floor}-looks-up`,
@@ -31,18 +30,12 @@ const looksUp = FLOORS.flatMap((row, index) => row.map((floor) => ({ floor, abov
     to: { path: `^core/(${above.join('|')})/` },
   }));
 
-/**
- * @param {string[]} row
- * @param {number} index
- * @param {string} floor
- */
-function beyond(row, index, floor) {
+function beyond(row: string[], index: number, floor: string) {
   const siblings = row.filter((other) => other !== floor);
   return [...siblings, ...FLOORS.slice(index + 1).flat()];
 }
 
-/** @type {Rule[]} */
-export const forbidden = [
+export const forbidden: Rule[] = [
   ...looksUp,
   {
     name: 'modules-meet-higher-up',
@@ -161,8 +154,7 @@ export const forbidden = [
   },
 ];
 
-/** @type {import('dependency-cruiser').ICruiseOptions} */
-export const options = {
+export const options: ICruiseOptions = {
   doNotFollow: { path: 'node_modules' },
   exclude: { path: '^(dist|node_modules|tests/fixtures)/' },
   tsPreCompilationDeps: true,

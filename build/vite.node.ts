@@ -2,8 +2,9 @@
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { lazyZod } from './lazy-zod.mjs';
-import { startChunks } from './start-chunks.mjs';
+import { lazyZod } from './lazy-zod.ts';
+import { startChunks } from './start-chunks.ts';
+import type { InlineConfig, Plugin } from 'vite';
 
 /**
  * Native addons and packages that start other programs cannot be bundled. These are the dependencies in package.json; everything else is
@@ -11,13 +12,8 @@ import { startChunks } from './start-chunks.mjs';
  */
 export const externalPackages = ['better-sqlite3', 'keytar', '@lydell/node-pty', '@anthropic-ai/sandbox-runtime', 'sqlite-vec'];
 
-/**
- * @param {string} root
- * @param {Record<string, string>} input entry name to source file
- * @param {'es' | 'cjs'} format
- * @returns {import('vite').InlineConfig}
- */
-export function nodeBundle(root, input, format) {
+/** `input`: entry name to source file. */
+export function nodeBundle(root: string, input: Record<string, string>, format: 'es' | 'cjs'): InlineConfig {
   return {
     root,
     configFile: false,
@@ -55,24 +51,17 @@ export function nodeBundle(root, input, format) {
   };
 }
 
-/**
- * Converts a path to the form the bundler uses, on Windows too.
- * @param {string} path
- */
-const slashed = (path) => path.replaceAll('\\', '/');
+/** Converts a path to the form the bundler uses, on Windows too. */
+const slashed = (path: string) => path.replaceAll('\\', '/');
 
-/**
- * Bundles the words and commands of the operations as data without their schemas, so that help and completion need not load schemas.
- * @param {string} root
- * @returns {{ name: string, load: (id: string) => Promise<string | null> }}
- */
-export function formsAsData(root) {
+/** Bundles the words and commands of the operations as data without their schemas, so that help and completion need not load schemas. */
+export function formsAsData(root: string): { name: string; load: (id: string) => Promise<string | null> } {
   const file = join(root, 'core/contracts/op-forms.ts');
   return {
     name: 'forms-as-data',
     async load(id) {
       if (slashed(id) !== slashed(file)) return null;
-      const { opForms, familyHelp } = /** @type {Record<string, unknown>} */ (await import(pathToFileURL(file).href));
+      const { opForms, familyHelp } = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
       return `export const opForms = ${JSON.stringify(opForms)};\nexport const familyHelp = ${JSON.stringify(familyHelp)};`;
     },
   };
@@ -81,15 +70,13 @@ export function formsAsData(root) {
 /**
  * Shares equal parts of schemas: 4,000 objects at the start of a server instead of 10,000. Applied only in the bundle: the meaning is
  * unchanged, and the declarations refer to zod itself.
- * @param {string} root
- * @returns {import('vite').Plugin}
  */
-function sharedZod(root) {
+function sharedZod(root: string): Plugin {
   const file = slashed(join(root, 'core/base/shared-zod.ts'));
   const own = ['core/', 'main/'].map((folder) => slashed(join(root, folder)));
   return {
     name: 'shared-zod',
-    enforce: /** @type {const} */ ('pre'),
+    enforce: 'pre' as const,
     resolveId(id, importer) {
       const from = slashed(importer ?? '');
       const isOwn = id === 'zod' && from !== file && own.some((folder) => from.startsWith(folder));
@@ -98,11 +85,8 @@ function sharedZod(root) {
   };
 }
 
-/**
- * Replaces or leaves out packages, by name.
- * @type {Record<string, string | undefined>}
- */
-const instead = {
+/** Replaces or leaves out packages, by name. */
+const instead: Record<string, string | undefined> = {
   'unpdf/pdfjs': '\0pdfjs',
   'zlib-sync': '\0not-built',
   pino: '\0no-logger',
@@ -170,15 +154,13 @@ const leftOut = [
 ];
 
 /**
- * Removes unused code. Discord's REST client includes a separate HTTP client for Node unless it is resolved as for a browser, where it uses
- * fetch.
- * @param {string} root
- * @returns {import('vite').Plugin}
+ * Removes unused code. Discord's REST client includes a separate HTTP client for Node unless it is resolved as for a browser, where it
+ * uses fetch.
  */
-function withoutUnused(root) {
+function withoutUnused(root: string): Plugin {
   return {
     name: 'without-unused',
-    enforce: /** @type {const} */ ('pre'),
+    enforce: 'pre' as const,
     load: (id) => leftOut.find(({ of }) => of.test(slashed(id)))?.code ?? null,
     resolveId: (id) => {
       if (id === '@discordjs/rest') return join(root, 'node_modules/@discordjs/rest/dist/web.mjs');
@@ -190,12 +172,11 @@ function withoutUnused(root) {
 }
 
 /**
- * Replaces imports of some modules of Node. A normal import reads each exported name, and some of these load what the program does not use:
- * node:http loads fetch and WebSocket (50 ms and 13 MB), node:process and node:util take 6 ms each. getBuiltinModule loads none of that.
- * `require` reads no names, so it is left unchanged.
- * @type {import('vite').Plugin}
+ * Replaces imports of some modules of Node. A normal import reads each exported name, and some of these load what the program does not
+ * use: node:http loads fetch and WebSocket (50 ms and 13 MB), node:process and node:util take 6 ms each. getBuiltinModule loads none of
+ * that. `require` reads no names, so it is left unchanged.
  */
-const slimBuiltins = {
+const slimBuiltins: Plugin = {
   name: 'slim-builtins',
   enforce: 'pre',
   resolveId: (id, _importer, { kind }) => {
@@ -218,11 +199,8 @@ const slimBuiltins = {
   },
 };
 
-/**
- * Names a chunk that consists of one package after the package, so that stack traces are readable.
- * @param {{ name: string, moduleIds: string[] }} chunk
- */
-function chunkName(chunk) {
+/** Names a chunk that consists of one package after the package, so that stack traces are readable. */
+function chunkName(chunk: { name: string; moduleIds: string[] }) {
   const packageName = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(slashed(chunk.moduleIds.at(-1) ?? ''))?.[1];
   return packageName?.replace('@', '').replace('/', '-') ?? chunk.name;
 }

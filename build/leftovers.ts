@@ -6,16 +6,13 @@ import { join } from 'node:path';
 
 const COMMAND_SHOWN_MAX = 160;
 
-/**
- * @typedef {object} Leftover
- * @property {number} pid
- * @property {string} command
- *
- * @param {string} folder the scratch folder; every temporary path of the run is in it
- * @param {string} [proc]
- * @returns {Leftover[]}
- */
-export function findLeftovers(folder, proc = '/proc') {
+interface Leftover {
+  readonly pid: number;
+  readonly command: string;
+}
+
+/** `folder`: the scratch folder; every temporary path of the run is in it. */
+export function findLeftovers(folder: string, proc = '/proc'): Leftover[] {
   return pidsOf(proc).flatMap((pid) => {
     const place = join(proc, String(pid));
     const command = read(() => readFileSync(join(place, 'cmdline'), 'utf8'))
@@ -26,8 +23,7 @@ export function findLeftovers(folder, proc = '/proc') {
   });
 }
 
-/** @param {string} proc */
-function pidsOf(proc) {
+function pidsOf(proc: string) {
   try {
     return readdirSync(proc).map(Number).filter(Number.isInteger);
   } catch {
@@ -35,8 +31,7 @@ function pidsOf(proc) {
   }
 }
 
-/** @param {() => string} look */
-function read(look) {
+function read(look: () => string) {
   try {
     return look();
   } catch {

@@ -8,20 +8,16 @@ import { join } from 'node:path';
 export const noticesFile = 'licenses.txt';
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 
-/**
- * The folders of the packages whose modules are in these bundles.
- * @param {readonly { type: string, moduleIds?: string[] }[]} output
- */
-export function bundledPackages(output) {
+/** The folders of the packages whose modules are in these bundles. */
+export function bundledPackages(output: readonly { type: string; moduleIds?: string[] }[]) {
   const folders = output
     .flatMap((part) => part.moduleIds ?? [])
     .map((id) => /^\0?(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(id)?.[1])
     .filter((folder) => folder !== undefined && existsSync(join(folder, 'package.json')));
-  return [...new Set(/** @type {string[]} */ (folders))];
+  return [...new Set(folders as string[])];
 }
 
-/** @param {readonly string[]} folders */
-export function licenseNotices(folders) {
+export function licenseNotices(folders: readonly string[]) {
   const notices = folders.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const texts = readdirSync(folder)
@@ -40,12 +36,9 @@ export function licenseNotices(folders) {
 const OWNERS = /^(?:.*\n){0,7}?.*copyright .*\n(?:.*(?:copyright|all rights reserved).*\n|\s*\n)*/i;
 
 /**
- * Leaves out terms that were already printed for an earlier package.
- * @param {string} title
- * @param {string} text
- * @param {Map<string, string>} known the terms so far, each with the package it was printed for
+ * Leaves out terms that were already printed for an earlier package. `known`: the terms so far, each with the package it was printed for.
  */
-function withoutRepeat(title, text, known) {
+function withoutRepeat(title: string, text: string, known: Map<string, string>) {
   const [owners = ''] = OWNERS.exec(text) ?? [];
   const terms = text.slice(owners.length);
   const key = terms.replace(/\s+/g, ' ').trim();

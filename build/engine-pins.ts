@@ -34,7 +34,7 @@ try {
     own.push(`  '${target}':\n    '${await pin(`node_modules/@node-llama-cpp/${target}`, engineVersion, null)}',`);
   writeFileSync(
     join(projectRoot, 'core/features/engine/pinned-packages.ts'),
-    `// Written by build/engine-pins.mjs: the packages of the engine. Nothing else is ever installed.
+    `// Written by build/engine-pins.ts: the packages of the engine. Nothing else is ever installed.
 
 export type PinnedPackage = readonly [path: string, version: string, archiveBytes: number, diskBytes: number, sha512: string];
 
@@ -63,17 +63,16 @@ function read(line: string): PinnedPackage {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** @param {Record<string, { dependencies?: Record<string, string> }>} packages */
-function closure(packages) {
+function closure(packages: Record<string, { dependencies?: Record<string, string> }>) {
   const seen = new Set(['node_modules/node-llama-cpp']);
-  const resolve = (/** @type {string} */ from, /** @type {string} */ name) => {
+  const resolve = (from: string, name: string) => {
     for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
       const path = `${at === '' ? '' : `${at}/`}node_modules/${name}`;
       if (packages[path] !== undefined) return path;
       if (at === '') throw new Error(`${name} is not in the lock file`);
     }
   };
-  const add = (/** @type {string} */ path) => {
+  const add = (path: string) => {
     if (seen.has(path)) return;
     seen.add(path);
     for (const name of Object.keys(packages[path]?.dependencies ?? {})) add(resolve(path, name));
@@ -82,12 +81,8 @@ function closure(packages) {
   return seen;
 }
 
-/**
- * @param {string} path
- * @param {string} version
- * @param {string | null} integrity as the lock file states it; null to compute it from the archive
- */
-async function pin(path, version, integrity) {
+/** `integrity`: as the lock file states it; null to compute it from the archive. */
+async function pin(path: string, version: string, integrity: string | null) {
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
   const answer = await fetch(`https://registry.npmjs.org/${name}/-/${name.split('/').at(-1)}-${version}.tgz`);
   if (!answer.ok) throw new Error(`${name}@${version}: ${answer.status}`);
@@ -98,21 +93,14 @@ async function pin(path, version, integrity) {
   return `${path} ${version} ${archive.length} ${diskBytes(gunzipSync(archive))} ${sha512}`;
 }
 
-/**
- * @param {string} name
- * @param {string} version
- */
-async function statedIntegrity(name, version) {
+async function statedIntegrity(name: string, version: string) {
   const answer = await fetch(`https://registry.npmjs.org/${name}/${version}`);
-  const { dist } = /** @type {{ dist: { integrity: string } }} */ (await answer.json());
+  const { dist } = (await answer.json()) as { dist: { integrity: string } };
   return dist.integrity;
 }
 
-/**
- * The total size of the files in the archive when unpacked.
- * @param {Buffer} tar
- */
-function diskBytes(tar) {
+/** The total size of the files in the archive when unpacked. */
+function diskBytes(tar: Buffer) {
   let bytes = 0;
   for (let at = 0; at + 512 <= tar.length && tar[at] !== 0;) {
     const size = Number.parseInt(tar.toString('latin1', at + 124, at + 136), 8);

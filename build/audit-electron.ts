@@ -12,8 +12,8 @@ import { projectRoot } from './files.mjs';
 const TOOL = join(projectRoot, 'build/audit/node_modules/@doyensec/electronegativity');
 const RUN_WITHIN_MS = 120_000;
 
-/** @typedef {{ id: string, file: string, line: number, severity: string, sample: string }} Finding */
-/** @typedef {{ id: string, file: string, why: string }} Explained */
+type Finding = { id: string; file: string; line: number; severity: string; sample: string };
+type Explained = { id: string; file: string; why: string };
 
 process.exitCode = await audit();
 
@@ -35,9 +35,8 @@ async function audit() {
 /**
  * Copies the sources of the shell and the built app. The tool does not support private fields, so the built files are first compiled to
  * older syntax.
- * @param {string} input
  */
-async function gather(input) {
+async function gather(input: string) {
   for (const folder of ['main', 'preload']) {
     cpSync(join(projectRoot, folder), join(input, folder), {
       recursive: true,
@@ -65,10 +64,8 @@ function rendererFiles() {
 
 /**
  * Runs the tool in a separate process: it requests translations from the network, and without a network it fails after its work is done.
- * @param {string} input
- * @returns {{ findings: Finding[], unread: string[] }}
  */
-function run(input) {
+function run(input: string): { findings: Finding[]; unread: string[] } {
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'node_modules/electron/package.json'), 'utf8'));
   const outFile = join(input, 'findings.out');
   // The check for security releases asks GitHub; the Electron version is pinned and monitored in package.json instead.
@@ -92,15 +89,10 @@ function run(input) {
   return JSON.parse(readFileSync(outFile, 'utf8'));
 }
 
-/**
- * @param {Finding[]} findings
- * @param {string[]} unread
- */
-function report(findings, unread) {
-  /** @type {Explained[]} */
-  const explained = JSON.parse(readFileSync(join(projectRoot, 'build/electronegativity.json'), 'utf8'));
+function report(findings: Finding[], unread: string[]) {
+  const explained: Explained[] = JSON.parse(readFileSync(join(projectRoot, 'build/electronegativity.json'), 'utf8'));
   const serious = findings.filter(({ severity }) => severity !== 'INFORMATIONAL');
-  const isFor = (/** @type {Explained} */ entry, /** @type {Finding} */ { id, file }) => entry.id === id && entry.file === file;
+  const isFor = (entry: Explained, { id, file }: Finding) => entry.id === id && entry.file === file;
   const open = serious.filter((finding) => !explained.some((entry) => isFor(entry, finding)));
   const stale = explained.filter((entry) => !serious.some((finding) => isFor(entry, finding)));
   for (const { severity, id, file, line, sample } of open)

@@ -3,21 +3,17 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type * as Vite from 'vite';
 
 export const diagramPageFile = 'diagram.html';
 /**
- * A separate file because Node reads it as well (vite.node.mjs); the host inserts it into the page when the page is requested
+ * A separate file because Node reads it as well (vite.node.ts); the host inserts it into the page when the page is requested
  * (core/doors/http/framed-page.ts).
  */
 export const pdfLibraryFile = 'pdfjs.js';
 const LIBRARY = 'node_modules/@mermaid-js/tiny';
 
-/**
- * @param {typeof import('vite')} vite
- * @param {string} root
- * @returns {Promise<string>}
- */
-export async function diagramPage(vite, root) {
+export async function diagramPage(vite: typeof Vite, root: string): Promise<string> {
   const result = await vite.build({
     configFile: false,
     logLevel: 'warn',
@@ -43,17 +39,15 @@ export async function diagramPage(vite, root) {
   ].join('\n');
 }
 
-/** @param {string} root */
-export const pdfLibrary = (root) => inPage(readFileSync(join(root, 'node_modules/unpdf/dist/pdfjs.mjs'), 'utf8'));
+export const pdfLibrary = (root: string) => inPage(readFileSync(join(root, 'node_modules/unpdf/dist/pdfjs.mjs'), 'utf8'));
 
-/** The folder of the package inside the page, for its licence notice. @param {string} root */
-export const diagramLibrary = (root) => join(root, LIBRARY);
+/** The folder of the package inside the page, for its licence notice. */
+export const diagramLibrary = (root: string) => join(root, LIBRARY);
 
 /**
- * Escapes `<!--` and script tags, which would end the script or change how it is parsed. They occur only inside strings and patterns, where
- * the escape means the same.
- * @param {string} code
+ * Escapes `<!--` and script tags, which would end the script or change how it is parsed. They occur only inside strings and patterns,
+ * where the escape means the same.
  */
-function inPage(code) {
+function inPage(code: string) {
   return code.replaceAll(/<(?=!--|\/?script)/gi, String.raw`\x3c`);
 }

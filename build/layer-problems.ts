@@ -1,19 +1,16 @@
-// Checks the import graph of a source tree against the rules in layers.mjs. A file on disk that is missing in the graph is also a problem:
+// Checks the import graph of a source tree against the rules in layers.ts. A file on disk that is missing in the graph is also a problem:
 // an empty graph would satisfy all rules.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { cruise } from 'dependency-cruiser';
+import { cruise, type IViolation } from 'dependency-cruiser';
 import { listFiles, sourceFolders } from './files.mjs';
-import { forbidden, options } from './layers.mjs';
+import { forbidden, options } from './layers.ts';
 
 const MODULE = /\.(ts|svelte)$/;
 
-/**
- * @param {string} root
- * @returns {Promise<{ modules: number, problems: string[] }>} one line for each problem
- */
-export async function findLayerProblems(root) {
+/** Returns one line for each problem. */
+export async function findLayerProblems(root: string): Promise<{ modules: number; problems: string[] }> {
   const folders = [...sourceFolders, 'tests'].filter((folder) => existsSync(join(root, folder)));
   const onDisk = listFiles(root, folders).filter((path) => MODULE.test(path) && !path.startsWith('tests/fixtures/'));
   if (onDisk.length === 0) return { modules: 0, problems: [`no source file below ${root}`] };
@@ -24,8 +21,7 @@ export async function findLayerProblems(root) {
   return { modules: onDisk.length, problems: [...unseen, ...output.summary.violations.map(describe)] };
 }
 
-/** @param {import('dependency-cruiser').IViolation} violation */
-function describe({ rule, from, to, cycle }) {
+function describe({ rule, from, to, cycle }: IViolation) {
   const path = cycle ? [from, ...cycle.map((step) => step.name)].join(' → ') : `${from} → ${to}`;
   const comment = forbidden.find(({ name }) => name === rule.name)?.comment;
   return `${rule.name}: ${path}${comment ? ` (${comment})` : ''}`;

@@ -2,7 +2,7 @@
 // character above U+00FF doubles that, and so does one above U+007F in a file of more than a megabyte: a section sign in a comparison
 // doubled the memory of the largest chunk, 1.8 MB, and slowed its loading.
 
-import { decode, encode } from '@jridgewell/sourcemap-codec';
+import { decode, encode, type SourceMapMappings } from '@jridgewell/sourcemap-codec';
 
 /** UTF-16 code units, which escapes represent. */
 const WIDE = /[\u0080-\uffff]/g;
@@ -11,12 +11,10 @@ const ESCAPE_CHARS = '\\u2026'.length;
 const WIDE_SHARE_MAX = 1 / 20;
 
 /**
- * Returns an equivalent program. Throws if a raw template contains such a character, because an escape would change its value.
- * @param {string} code
- * @param {string} mappings of its source map
- * @returns {{ code: string, mappings: string }}
+ * Returns an equivalent program. Throws if a raw template contains such a character, because an escape would change its value. `mappings`:
+ * of its source map.
  */
-export function inOneByte(code, mappings) {
+export function inOneByte(code: string, mappings: string): { code: string; mappings: string } {
   const wide = code.match(WIDE)?.length ?? 0;
   if (wide === 0 || wide > code.length * WIDE_SHARE_MAX) return { code, mappings };
   const raw = /\.raw\s*`[^`]*[\u0080-\uffff][^`]*`/.exec(code);
@@ -24,15 +22,10 @@ export function inOneByte(code, mappings) {
   return { code: code.replace(WIDE, escape), mappings: encode(moved(code, decode(mappings))) };
 }
 
-/** @param {string} unit */
-const escape = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/**
- * Shifts source map columns after an escape to the right.
- * @param {string} code
- * @param {import('@jridgewell/sourcemap-codec').SourceMapMappings} lines
- */
-function moved(code, lines) {
+/** Shifts source map columns after an escape to the right. */
+function moved(code: string, lines: SourceMapMappings) {
   for (const [index, line] of code.split('\n').entries()) {
     const columns = Array.from(line.matchAll(WIDE), (match) => match.index);
     let passed = 0;

@@ -4,9 +4,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { readStamp } from './freshness.mjs';
-import { noticesFile } from './license-notices.mjs';
+import { noticesFile } from './license-notices.ts';
 
-/** @typedef {'darwin' | 'linux' | 'win32'} PackedPlatform */
+export type PackedPlatform = 'darwin' | 'linux' | 'win32';
 
 /** The worker threads that read pages and documents, and the process that runs GGUF files. */
 const workers = ['page-worker.js', 'document-worker.js', 'engine-child.js'];
@@ -19,13 +19,8 @@ const appEntries = ['desktop.js', 'preload.cjs', ...workers];
 export const packageEntries = ['cli.js', 'daemon.js', 'index.js', ...workers];
 const LOCAL_IMPORT = /["'`](\.{1,2}\/[\w./-]+\.c?js)["'`]/g;
 
-/**
- * Paths relative to the root. Leaves out files of earlier builds, files these programs do not load, and source maps.
- * @param {string} root
- * @param {readonly string[]} entries
- * @returns {string[]}
- */
-export function packedOutput(root, entries = appEntries) {
+/** Paths relative to the root. Leaves out files of earlier builds, files these programs do not load, and source maps. */
+export function packedOutput(root: string, entries: readonly string[] = appEntries): string[] {
   const built = new Set(readStamp(root)?.files ?? []);
   const missing = [...entries, noticesFile].filter((entry) => !built.has(entry));
   if (missing.length > 0) throw new Error(`dist/ lacks ${missing.join(', ')}; build first`);
@@ -42,12 +37,8 @@ export function packedOutput(root, entries = appEntries) {
   return [...new Set([...reached, ...window, noticesFile])].sort().map((path) => `dist/${path}`);
 }
 
-/**
- * Folders below node_modules, each with patterns of the needed files. The packer replaces `${arch}`.
- * @param {PackedPlatform} platform
- * @returns {Record<string, string[]>}
- */
-export function packedModules(platform) {
+/** Folders below node_modules, each with patterns of the needed files. The packer replaces `${arch}`. */
+export function packedModules(platform: PackedPlatform): Record<string, string[]> {
   return {
     'better-sqlite3': ['package.json', 'LICENSE', 'lib/*.js', 'lib/methods/*.js', `prebuilds/${platform}-\${arch}.node`],
     'sqlite-vec': ['package.json', 'LICENSE*', '*.cjs', '*.mjs'],
@@ -78,13 +69,10 @@ export const unpackedPatterns = [
 ];
 
 /**
- * Lists missing files without which the app would start and then fail: npm installs only those of the machine it runs on.
- * @param {string} root
- * @param {PackedPlatform} platform
- * @param {string} arch
- * @returns {string[]} the missing ones
+ * Lists missing files without which the app would start and then fail: npm installs only those of the machine it runs on. Returns the
+ * missing ones.
  */
-export function missingNativeFiles(root, platform, arch) {
+export function missingNativeFiles(root: string, platform: PackedPlatform, arch: string): string[] {
   return [
     `better-sqlite3/prebuilds/${platform}-${arch}.node`,
     `keytar/prebuilds/${platform}-${arch}/keytar.node`,

@@ -7,21 +7,18 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, relative } from 'node:path';
 import { generateDtsBundle } from 'dts-bundle-generator';
 import ts from 'typescript';
-import { openCheckCache } from './check-cache.mjs';
+import { openCheckCache } from './check-cache.ts';
 
 /** Path relative to dist/. */
 export const declarationsFile = 'index.d.ts';
 const SETTINGS = 'build/tsconfig.declarations.json';
 const ZOD = "import type * as z from 'zod';\n";
 
-/**
- * Does nothing if the file already matches the current sources.
- * @param {string} root
- */
-export function writeDeclarations(root) {
+/** Does nothing if the file already matches the current sources. */
+export function writeDeclarations(root: string) {
   const file = join(root, 'dist', declarationsFile);
   const cache = openCheckCache(root);
-  const key = cache.keyOf(['build/declarations.mjs', 'core/index.ts']);
+  const key = cache.keyOf(['build/declarations.ts', 'core/index.ts']);
   const made = () => `${key} ${hash('sha256', readFileSync(file))}`;
   if (existsSync(file) && cache.read('declarations').has(made())) return;
   writeFileSync(file, withZod(bundle(root)));
@@ -31,9 +28,8 @@ export function writeDeclarations(root) {
 /**
  * One text of what core/index.ts exports. The generator gets declarations: from sources it makes those of every file twice, which took
  * half the time.
- * @param {string} root
  */
-function bundle(root) {
+function bundle(root: string) {
   // In the project, because the declarations import zod.
   const folder = mkdtempSync(join(root, 'dist/declarations-'));
   try {
@@ -62,11 +58,8 @@ function bundle(root) {
 /**
  * The declarations of a file and of those that they import, by path. Types are not checked, because the sources are checked elsewhere.
  * `@internal` declarations are left out: the types of the composition are inferred, and the library refers to none of them.
- * @param {string} root
- * @param {string} first
- * @returns {Map<string, string>}
  */
-function declarationsOf(root, first) {
+function declarationsOf(root: string, first: string): Map<string, string> {
   const { config } = ts.readConfigFile(join(root, SETTINGS), (path) => ts.sys.readFile(path));
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, join(root, 'build'));
   const program = ts.createProgram([first], { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true });
@@ -74,8 +67,7 @@ function declarationsOf(root, first) {
   const wanted = new Set([first]);
   for (const path of wanted) {
     let text = '';
-    /** @type {ts.WriteFileCallback} */
-    const take = (name, declarations) => {
+    const take: ts.WriteFileCallback = (name, declarations) => {
       made.set(name, declarations);
       text = declarations;
     };
@@ -90,9 +82,8 @@ function declarationsOf(root, first) {
 /**
  * Adds the import of zod: the generator inlines each file after its own imports, and drops namespace imports, which is the only form used
  * here.
- * @param {string} text
  */
-function withZod(text) {
+function withZod(text: string) {
   const imports = [...text.matchAll(/^import .*$/gm)].map(([line]) => line);
   if (imports.length > 0) throw new Error(`the declarations import more than zod: ${imports.join(' ')}`);
   return ZOD + text;

@@ -2,6 +2,7 @@
 // loaded file splits them further, and a start would load a hundred small chunks, of which each costs a third of a millisecond.
 
 import { join } from 'node:path';
+import type { Rolldown } from 'vite';
 
 /**
  * The files of each part of a start, and those that other processes, threads and single commands load without the rest. The single commands
@@ -23,16 +24,11 @@ const parts = {
   host: ['core/compose.ts'],
 };
 
-/** @typedef {(id: string) => { readonly importedIds: readonly string[], readonly dynamicallyImportedIds: readonly string[] } | null} Look */
+type Look = (id: string) => { readonly importedIds: readonly string[]; readonly dynamicallyImportedIds: readonly string[] } | null;
 
-/**
- * Returns the name of the chunk of a module; null for modules that a start does not load.
- * @param {string} root
- */
-export function startChunks(root) {
-  /** @type {Record<string, ReadonlySet<string>> | null} */
-  let reached = null;
-  /** @type {import('vite').Rolldown.CodeSplittingNameFunction} */
+/** Returns the name of the chunk of a module; null for modules that a start does not load. */
+export function startChunks(root: string): Rolldown.CodeSplittingNameFunction {
+  let reached: Record<string, ReadonlySet<string>> | null = null;
   return (id, context) => {
     reached ??= reachedBy((other) => context.getModuleInfo(other), root);
     const by = Object.entries(reached).flatMap(([part, ids]) => (ids.has(id) ? [part] : []));
@@ -40,26 +36,16 @@ export function startChunks(root) {
   };
 }
 
-/**
- * @param {Look} look
- * @param {string} root
- */
-function reachedBy(look, root) {
-  const paths = Object.entries(parts).map(
-    ([part, files]) => /** @type {const} */ ([part, files.map((file) => join(root, file).replaceAll('\\', '/'))]),
-  );
+function reachedBy(look: Look, root: string) {
+  const paths = Object.entries(parts).map(([part, files]) => [part, files.map((file) => join(root, file).replaceAll('\\', '/'))] as const);
   const known = Object.fromEntries(paths.map(([part, files]) => [part, staticallyReached(look, files)]));
   const starts = new Set(paths.flatMap(([, files]) => files));
-  /** @type {Set<string>} */
-  const commands = new Set();
+  const commands: Set<string> = new Set();
   for (const id of known['shell'] ?? []) addCommands(id);
   return { ...known, commands: staticallyReached(look, [...commands]) };
 
-  /**
-   * Adds what a module loads lazily, directly or through something lazily loaded, without the parts above.
-   * @param {string} id
-   */
-  function addCommands(id) {
+  /** Adds what a module loads lazily, directly or through something lazily loaded, without the parts above. */
+  function addCommands(id: string) {
     for (const lazy of look(id)?.dynamicallyImportedIds ?? []) {
       if (commands.has(lazy) || starts.has(lazy)) continue;
       commands.add(lazy);
@@ -68,13 +54,8 @@ function reachedBy(look, root) {
   }
 }
 
-/**
- * @param {Look} look
- * @param {readonly string[]} from
- */
-function staticallyReached(look, from) {
-  /** @type {Set<string>} */
-  const seen = new Set();
+function staticallyReached(look: Look, from: readonly string[]) {
+  const seen: Set<string> = new Set();
   const left = [...from];
   for (let id = left.pop(); id !== undefined; id = left.pop()) {
     if (seen.has(id)) continue;
