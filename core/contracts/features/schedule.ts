@@ -156,13 +156,7 @@ export const scheduleEvents = {
     /** Beats since the last one that ended, without a model request: there was nothing to do, or it was outside the active hours. */
     idle: z.number().int(),
   }),
-  'task.added': z.object({
-    taskId: z.string(),
-    text: z.string(),
-    by: z.string(),
-    sessionId: z.string().nullable(),
-    untrusted: z.array(taintSourceSchema),
-  }),
+  'task.added': taskSchema.pick({ taskId: true, text: true, by: true, sessionId: true, untrusted: true }),
   'task.closed': z.object({ taskId: z.string(), how: z.enum(['done', 'dropped']), by: z.string() }),
 } as const;
 

@@ -8,12 +8,10 @@ import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'log'>;
 
-type ActivityOps = Pick<OpHandlers, 'turn.events' | 'turn.export' | 'activity.search'>;
-
 const PAGE = 2_000;
 const HITS = 50;
 
-export function createActivityOps(deps: Deps): ActivityOps {
+export function createActivityOps(deps: Deps) {
   return {
     'turn.events': ({ turnId, after = 0, limit = PAGE }) => {
       const row = findTurn(deps, turnId);
@@ -25,7 +23,7 @@ export function createActivityOps(deps: Deps): ActivityOps {
       return { text: exportTurn(deps.log.reads.turn(sessionId, turnId, firstSeq), format) };
     },
     'activity.search': (params) => search(deps, params),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function findTurn(deps: Deps, turnId: string): TurnRow {

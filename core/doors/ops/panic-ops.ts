@@ -11,12 +11,10 @@ import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'clock' | 'head' | 'log' | 'panic' | 'processes' | 'turns'>;
 
-type PanicOps = Pick<OpHandlers, 'panic.engage' | 'panic.release' | 'panic.status'>;
-
 /** How long the operation waits for turns to record their end. The processes have already ended. */
 const SETTLE_MAX_MS = 2_000;
 
-export function createPanicOps(deps: Deps): PanicOps {
+export function createPanicOps(deps: Deps) {
   return {
     'panic.engage': (params, caller) => engage(deps, params.reason ?? 'A person pressed the panic stop.', caller.actor),
     'panic.release': (_params, caller) => {
@@ -28,7 +26,7 @@ export function createPanicOps(deps: Deps): PanicOps {
       return deps.panic.status;
     },
     'panic.status': () => deps.panic.status,
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 async function engage(deps: Deps, reason: string, by: string): Promise<PanicStatus> {

@@ -7,7 +7,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType, type ConsumerMessages } from '@nats-io/jetstream';
 import * as z from 'zod';
 import { sleep } from '../../base/waits.ts';
-import { parseJson } from '../../base/json.ts';
+import { jsonIn } from '../../base/json.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
 import { carriedBudgetSchema, peerStateSchema, type A2aConfig } from '../../contracts/features/a2a.ts';
@@ -205,8 +205,7 @@ export class NatsGroup {
    * message.
    */
   async #work(connection: NatsConnection, desk: TaskDesk, message: Held): Promise<void> {
-    const given = parseJson(decoder.decode(message.data));
-    const job = jobSchema.safeParse(given.ok ? given.value : null);
+    const job = jobSchema.safeParse(jsonIn(decoder.decode(message.data)));
     if (!job.success) {
       message.term();
       return;

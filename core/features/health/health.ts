@@ -26,8 +26,6 @@ type Taken = Pick<Spine, 'home' | 'ids' | 'environment' | 'facts' | 'options'> &
     readonly options: { readonly moreChecks?: HealthSource['check']; readonly faults?: { readonly machine?: Pick<Machine, 'freeBytes'> } };
   };
 
-type HealthOps = Pick<OpHandlers, `health.${'check' | 'fix'}` | `recovery.${'list' | 'plan' | 'run'}`>;
-
 export const health = defineBuiltInFeature({
   name: 'health',
   create: (spine: Taken) => {
@@ -47,14 +45,14 @@ export const health = defineBuiltInFeature({
   },
 });
 
-function handlersOf(doctor: Doctor): HealthOps {
+function handlersOf(doctor: Doctor) {
   return {
     'health.check': ({ full }) => doctor.check(full === true),
     'health.fix': ({ checkId, run }, caller) => doctor.fix(checkId, run === true, caller.actor),
     'recovery.list': () => doctor.recoveries(),
     'recovery.plan': ({ kind, target }) => doctor.plan(kind, target ?? null),
     'recovery.run': ({ planId }, caller) => doctor.run(planId, caller.actor),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 // Collects the health findings of every part, repairs findings, and runs the recovery plans that a person asks for. Checks and plans change

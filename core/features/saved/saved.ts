@@ -42,7 +42,7 @@ export const saved = defineBuiltInFeature({
   rows: ({ db }) => new SavedRows(db),
   create: ({ log, redactDeep }: Pick<Spine, 'log' | 'redactDeep'>, rows: SavedRows) => {
     const find = (name: string): SavedPrompt | undefined => rows.list().find((prompt) => prompt.name === name);
-    const handlers: Pick<OpHandlers, 'saved.list' | 'saved.put' | 'saved.remove'> = {
+    const handlers = {
       'saved.list': () => ({ prompts: rows.list() }),
       'saved.put': ({ name, text }, { actor }) => {
         // The log would keep it under another name.
@@ -66,7 +66,7 @@ export const saved = defineBuiltInFeature({
         log.append(systemSessionId, [{ type: 'saved.removed', body: { name, by: actor } }], true);
         return found;
       },
-    };
+    } satisfies Partial<OpHandlers>;
     return { handlers, gives: { prompts: rows } };
   },
 });

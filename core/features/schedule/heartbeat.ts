@@ -205,8 +205,7 @@ export class Heartbeat implements Alarm {
   #finishedOf({ sessionId, turnId }: BeatRow): EventBodies['turn.finished'] | null {
     const row = this.#deps.log.index.turn(turnId);
     if (row === null) return null;
-    const end = this.#deps.log.reads.turn(sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.finished');
-    return end?.type === 'turn.finished' ? end.body : null;
+    return this.#deps.log.reads.turn(sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.finished')?.body ?? null;
   }
 
   #isOpen(turnId: string): boolean {

@@ -3,7 +3,7 @@
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
-import { parseJson } from '../../base/json.ts';
+import { jsonIn } from '../../base/json.ts';
 import { RecentTimes } from '../../base/recent-times.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Attention, HookSignature } from '../../contracts/features/signals.ts';
@@ -95,9 +95,9 @@ const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i;
  */
 function readBody({ body: raw, contentType = '' }: HookCall): { text: string; data: string | null } {
   const body = (isForm.test(contentType) ? new URLSearchParams(raw).get('payload') : null) ?? raw;
-  const parsed = parseJson(body);
-  if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null) return { text: body, data: null };
-  const fields = parsed.value as Readonly<Record<string, unknown>>;
+  const parsed = jsonIn(body);
+  if (typeof parsed !== 'object' || parsed === null) return { text: body, data: null };
+  const fields = parsed as Readonly<Record<string, unknown>>;
   const key = TEXT_KEYS.find((name) => typeof fields[name] === 'string');
   return { text: key === undefined ? '' : String(fields[key]), data: body };
 }
