@@ -1,6 +1,6 @@
 // The operations of the panic stop. The order matters: stop in memory, end the processes, then record the stop.
 
-import { sleep } from '../../base/waits.ts';
+import { settlesWithin } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
@@ -42,9 +42,7 @@ async function engage(deps: Deps, reason: string, by: string): Promise<PanicStat
     throw new AppError(unrecorded.code, `${stoppedWords(deps.panic.status)}. This could not be recorded. ${unrecorded.message}`, {
       cause: unrecorded,
     });
-  const waited = new AbortController();
-  await Promise.race([deps.turns.whenIdle(), sleep(SETTLE_MAX_MS, waited.signal)]);
-  waited.abort();
+  await settlesWithin(deps.turns.whenIdle(), SETTLE_MAX_MS);
   return deps.panic.status;
 }
 

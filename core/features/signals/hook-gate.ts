@@ -7,6 +7,7 @@ import { jsonIn } from '../../base/json.ts';
 import { RecentTimes } from '../../base/recent-times.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Attention, HookSignature } from '../../contracts/features/signals.ts';
+import type { OpParsed } from '../../contracts/ops.ts';
 import { ownSessions } from '../../contracts/system-session.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { SignalHub, SignalResult } from './signal-hub.ts';
@@ -29,14 +30,7 @@ export interface HookGateDeps {
   boundsOf(target: Pick<SignalTarget, 'tools' | 'perTurnUsd'>): TurnBounds;
 }
 
-export interface HookCall {
-  readonly name: string;
-  readonly secret: string;
-  readonly signature?: HookSignature | undefined;
-  readonly body: string;
-  readonly contentType?: string | undefined;
-  readonly dedupeKey?: string | undefined;
-}
+type HookCall = OpParsed<'signal.hook'>;
 
 const GUESSES_MAX = 10;
 const TEXT_KEYS = ['text', 'message', 'title'] as const;
