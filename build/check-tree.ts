@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isTestFile, listFiles, listProjectFiles, projectRoot, sourceFolders } from './files.mjs';
 import { KERNEL, modularFloors } from './layers.ts';
+import { escapeRegExp } from '../core/guard/safety/pattern-rule.ts';
 
 const LINES_MAX = 400;
 const LINES_MEDIAN_AIM = 120;
@@ -64,7 +65,7 @@ function findMachinePaths(path: string) {
 function machinePaths() {
   const home = homedir();
   const own = [projectRoot.replace(/[\\/]$/, ''), ...(home.split(/[\\/]/).length > 2 ? [home] : [])];
-  return [/(?<![\w.-])\/work\//, ...own.map((path) => new RegExp(`${RegExp.escape(path)}(?![\\w-])`))];
+  return [/(?<![\w.-])\/work\//, ...own.map((path) => new RegExp(`${escapeRegExp(path)}(?![\\w-])`))];
 }
 
 function sizes() {

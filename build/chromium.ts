@@ -15,14 +15,14 @@ export function findChromium(
   env: Readonly<Record<string, string | undefined>> = process.env,
   platform: NodeJS.Platform = process.platform,
 ): string | null {
-  const given = env.TRAYCLAW_CHROMIUM;
+  const given = env['TRAYCLAW_CHROMIUM'];
   if (given) return isExecutable(given) ? given : null;
   if (platform === 'darwin' || platform === 'win32') return PLACES[platform].find(isExecutable) ?? null;
   return findOnPath(NAMES, env);
 }
 
 export function findOnPath(names: readonly string[], env: Readonly<Record<string, string | undefined>> = process.env): string | null {
-  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable) ?? null;
 }
 

@@ -17,10 +17,10 @@ const SLOW_SECONDS = 10;
 
 const ENDING_TAKES_MS = 3_000;
 
-const [first, ...filters] = process.argv.slice(2);
+const [first, ...named] = process.argv.slice(2);
 if (first === '--soak') {
-  process.env.TRAYCLAW_SOAK ??= '1';
-  runTests(filters.length > 0 ? filters : longTests());
+  process.env['TRAYCLAW_SOAK'] ??= '1';
+  runTests(named.length > 0 ? named : longTests());
 } else runTests(process.argv.slice(2));
 
 function longTests() {
@@ -86,7 +86,7 @@ function reportLeftovers(scratch: string): number {
 
 /** On Linux without a display, windows need a virtual one; without that, the browser still runs headless. */
 function displayWrapper() {
-  const hasDisplay = process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
+  const hasDisplay = process.env['DISPLAY'] || process.env['WAYLAND_DISPLAY'];
   if (process.platform !== 'linux' || hasDisplay) return [];
   const xvfb = findOnPath(['xvfb-run']);
   return xvfb === null ? [] : [xvfb, '-a', '-s', '-screen 0 1600x1200x24'];

@@ -36,7 +36,7 @@ class TestTally {
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]) {
-    const file = process.env.TRAYCLAW_TEST_TALLY;
+    const file = process.env['TRAYCLAW_TEST_TALLY'];
     if (file === undefined) return;
     const slowest = modules
       .map(timeOf)
