@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { projectRoot } from './files.mjs';
-import { findLayerProblems } from './layer-problems.mjs';
+import { findLayerProblems } from './layer-problems.ts';
 
 const { modules, problems } = await findLayerProblems(resolve(process.argv[2] ?? projectRoot));
 for (const problem of problems) process.stdout.write(`${problem}\n`);

@@ -4,11 +4,11 @@ import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Arch } from 'electron-builder';
-import { fuseFile, fuses, setLastFuse } from './fuses.mjs';
-import { missingNativeFiles, packedModules, packedOutput, unpackedPatterns } from './packed-files.mjs';
+import { fuseFile, fuses, setLastFuse } from './fuses.ts';
+import { missingNativeFiles, packedModules, packedOutput, unpackedPatterns } from './packed-files.ts';
 
 /** @typedef {import('electron-builder').Configuration} Configuration */
-/** @typedef {import('./packed-files.mjs').PackedPlatform} PackedPlatform */
+/** @typedef {import('./packed-files.ts').PackedPlatform} PackedPlatform */
 
 export const productName = 'TrayClaw';
 /** Not `trayclaw`, which is the command line. */

@@ -5,9 +5,9 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { declarationsFile, writeDeclarations } from './declarations.mjs';
+import { declarationsFile, writeDeclarations } from './declarations.ts';
 import { projectRoot } from './files.mjs';
-import { packageEntries, packedOutput } from './packed-files.mjs';
+import { packageEntries, packedOutput } from './packed-files.ts';
 
 const built = spawnSync(process.execPath, [join(projectRoot, 'build/build.mjs'), '--if-stale', '--quiet'], { stdio: ['ignore', 2, 2] });
 if (built.status === 0) {

@@ -57,7 +57,7 @@ class SlowFirst extends BaseSequencer {
 export default defineConfig({
   root,
   test: {
-    reporters: [`${root}build/test-tally.mjs`, 'dot'],
+    reporters: [`${root}build/test-tally.ts`, 'dot'],
     pool: 'forks',
     // One more than there are cores, since many tests wait for a process or a page; with two more, each test took a fifth more processor
     // time.

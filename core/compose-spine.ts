@@ -4,10 +4,9 @@
 import { realpathSync } from 'node:fs';
 import { homedir, tmpdir, uptime } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { systemClock } from './base/clock.ts';
+import { systemClock, systemLater } from './base/clock.ts';
 import type { Lifetimes } from './base/disposable.ts';
 import { RandomIds } from './base/ids.ts';
-import { systemLater } from './base/later.ts';
 import { silentLogger } from './base/logger.ts';
 import type { Redacted } from './base/redacted.ts';
 import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';

@@ -29,7 +29,6 @@ export type { ErrorCode } from './contracts/errors.ts';
 export type { AnyEvent, DeltaNotice } from './contracts/events.ts';
 export type { HookAnswer, HookSubject, LibraryHook } from './contracts/features/hooks.ts';
 export type { HealthSource } from './contracts/health.ts';
-export type { KnowledgeResolver, ResolvedEvidence } from './contracts/knowledge-ports.ts';
 export type {
   Agent,
   AgentArrival,
@@ -47,12 +46,14 @@ export type {
 export type {
   ExtractedTurn,
   KeptMemory,
+  KnowledgeResolver,
   MemoryExtractor,
   MemoryResolver,
   MemorySource,
   Proposal,
   RecalledText,
   RememberedText,
+  ResolvedEvidence,
 } from './contracts/memory-ports.ts';
 export type { AskResult } from './contracts/op-results.ts';
 export type { OwnPromptName } from './contracts/own-prompts.ts';
@@ -60,18 +61,18 @@ export type { Caller, OpName, OpParams, OpResult } from './contracts/ops.ts';
 export type { PackSource } from './contracts/pack-source.ts';
 export type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
 export { AppError } from './contracts/errors.ts';
-export type {
-  Plugin,
-  PluginDatabase,
-  PluginEvent,
-  PluginMigration,
-  PluginOperation,
-  PluginParts,
-  PluginSpine,
+export {
+  defineFeature,
+  type Plugin,
+  type PluginDatabase,
+  type PluginEvent,
+  type PluginMigration,
+  type PluginOperation,
+  type PluginParts,
+  type PluginSpine,
 } from './contracts/plugin.ts';
 export type { EvalCases } from './contracts/features/evals.ts';
 export type { WorkedAttempt, WorkStrategy } from './contracts/work-strategy.ts';
-export { defineFeature } from './contracts/define-plugin.ts';
 export { createAgent } from './doors/library/library.ts';
 export { defineTool } from './hands/tools/tools.ts';
 

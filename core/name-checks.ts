@@ -1,8 +1,7 @@
 // Checks that a named thing exists, for every kind that a schema can name. Used where a name enters: in an operation, or in a call of a tool.
 
 import { configSchema, type Config } from './contracts/config.ts';
-import { noSession, noTurn } from './contracts/errors.ts';
-import { noSuch } from './contracts/no-such.ts';
+import { noSession, noSuch, noTurn } from './contracts/errors.ts';
 import { systemSessionId } from './contracts/events.ts';
 import type { NameChecks } from './contracts/named-things.ts';
 import { assertKnownAgent } from './agent/registry/registry.ts';

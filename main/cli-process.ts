@@ -18,7 +18,7 @@ import { launchDesktop } from './desktop-launcher.ts';
 import { isServiceLog } from './service-log.ts';
 import { settleMemorySoon } from './settle-memory.ts';
 import { openerFilePath, openWindow } from './window-opener.ts';
-import { whyFileFailed } from '../core/contracts/unreadable-file.ts';
+import { whyFileFailed } from '../core/contracts/errors.ts';
 
 export interface ProcessOptions {
   readonly version: string;

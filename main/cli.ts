@@ -17,7 +17,7 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     // A reader that closed early is not an error.
     if (cause.code === 'EPIPE') return;
     process.exitCode = 1;
-    void import('../core/contracts/unreadable-file.ts').then(({ whyFileFailed }) => {
+    void import('../core/contracts/errors.ts').then(({ whyFileFailed }) => {
       process.stderr.write(`The output cannot be written: ${whyFileFailed(cause)}.\n`);
     });
   });

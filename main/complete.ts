@@ -3,7 +3,7 @@
 
 import { request } from 'node:http';
 import { homedir } from 'node:os';
-import { isPlainObject, parseJson } from '../core/base/json.ts';
+import { isPlainObject, jsonIn, valueAt } from '../core/base/json.ts';
 import type { OpName } from '../core/contracts/ops.ts';
 import { isOwnSocket, readInstanceFile, resolveHome } from '../core/store/home/home.ts';
 
@@ -50,8 +50,7 @@ async function findLines(kind: string | undefined, home: string, signal: AbortSi
   const record = readInstanceFile(home);
   if (wanted === undefined || record === null || !isOwnSocket(record.socketPath)) return '';
   try {
-    const reply = parseJson(await askInstance(wanted, record, signal));
-    return reply.ok ? linesIn(reply.value, wanted) : '';
+    return linesIn(jsonIn(await askInstance(wanted, record, signal)), wanted);
   } catch {
     // The instance is gone, hangs or is too slow: the shell then offers nothing.
     return '';
@@ -85,8 +84,7 @@ function askInstance(
 }
 
 function linesIn(reply: unknown, { list, id, about }: Kind): string {
-  const result = isPlainObject(reply) ? reply['result'] : null;
-  const entries = isPlainObject(result) ? result[list] : null;
+  const entries = valueAt(reply, `result.${list}`);
   if (!Array.isArray(entries)) return '';
   return entries
     .filter(isPlainObject)

@@ -1,12 +1,12 @@
 // The requirements of tests on the machine. If something is missing, the test is skipped and `npm test` lists it at the end. This is the
-// only way to skip a test; build/check-tree.mjs rejects others.
+// only way to skip a test; build/check-tree.ts rejects others.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { installedEngine } from '../core/mind/llm/llm.ts';
-import { findChromium, findOnPath } from '../build/chromium.mjs';
+import { findChromium, findOnPath } from '../build/chromium.ts';
 import { isPeerInstalled } from './bench/peers/peer-folder.ts';
 import { findOlderNode } from './older-node.ts';
 import { isSoak } from './soak.ts';
@@ -16,7 +16,7 @@ export const engineHome = process.env['TRAYCLAW_TEST_ENGINE'] ?? join(homedir(),
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Read by build/test-tally.mjs. */
+    /** Read by build/test-tally.ts. */
     needs?: string;
   }
 }

@@ -1,4 +1,4 @@
-// Time as a port, so that tests control every clock in the core.
+// Time as ports, the clock and one delayed action, so that tests control every clock in the core.
 
 export interface Clock {
   /** Milliseconds since the Unix epoch. May jump when the machine's clock is set. */
@@ -41,3 +41,17 @@ export class SleepWatch {
 export function isOver({ fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number }, nowMs: number): boolean {
   return nowMs >= untilMs || nowMs < fromMs - clockStepMs;
 }
+
+/**
+ * Calls `action` once after at least `delayMs`, or soon if `delayMs` is negative because the time has passed. Returns a function that
+ * cancels the action. A pending action never keeps the process alive.
+ */
+export type Later = (delayMs: number, action: () => void) => () => void;
+
+export const systemLater: Later = (delayMs, action) => {
+  const timer = setTimeout(action, Math.max(0, delayMs));
+  timer.unref();
+  return () => {
+    clearTimeout(timer);
+  };
+};

@@ -1,6 +1,6 @@
 // Ends a worker thread, without letting a slow thread keep the process alive for long.
 
-import { sleep } from './waits.ts';
+import { settlesWithin } from './waits.ts';
 
 /** The part of `Worker` used here. */
 export interface EndableThread {
@@ -15,9 +15,7 @@ const GONE_WITHIN_MS = 2_000;
  * during the wait with an exit code that is not the program's.
  */
 export async function endThread(thread: EndableThread, withinMs = GONE_WITHIN_MS): Promise<void> {
-  const late = new AbortController();
   // `terminate` references the thread again.
-  await Promise.race([thread.terminate(), sleep(withinMs, late.signal)]);
-  late.abort();
+  await settlesWithin(thread.terminate(), withinMs);
   thread.unref();
 }

@@ -12,6 +12,18 @@ export function parseJson(text: string): Result<unknown, string> {
   }
 }
 
+/** The value of a JSON text; undefined for any other text. */
+export function jsonIn(text: string): unknown {
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+/** The object that a JSON text holds; null for any other text. */
+export function objectIn(text: string): Record<string, unknown> | null {
+  const value = jsonIn(text);
+  return isPlainObject(value) ? value : null;
+}
+
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,10 @@
 // A file that Windows holds briefly is still replaced. A file that is held permanently, or an error elsewhere, fails.
 
-import { expect, test } from 'vitest';
-import { renameOver, renameOverLater } from './rename-over.ts';
+import * as nodeFs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { renameOver, renameOverLater, replaceFile } from './rename-over.ts';
 
 const held = (code: string): Error => Object.assign(new Error(code), { code });
 
@@ -53,4 +56,24 @@ test('does not retry on other systems or for other errors', async () => {
     expect(fs.tried).toBe(1);
     await expect(renameOverLater(disk(1, code), 'a', 'b', isWindows)).rejects.toThrow(code);
   }
+});
+
+test('a replaced file is whole and private; a failure leaves the old one and no other file', () => {
+  const folder = nodeFs.mkdtempSync(join(tmpdir(), 'trayclaw-replace-'));
+  onTestFinished(() => nodeFs.rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'new', 'notes.txt');
+  replaceFile(nodeFs, path, 'one');
+  replaceFile(nodeFs, path, Buffer.from('two'));
+  const look = () => [nodeFs.readdirSync(join(folder, 'new')), nodeFs.readFileSync(path, 'utf8'), nodeFs.statSync(path).mode & 0o777];
+  const whole = [['notes.txt'], 'two', process.platform === 'win32' ? 0o666 : 0o600];
+  expect(look()).toEqual(whole);
+  const full = {
+    ...nodeFs,
+    writeFileSync(to: string) {
+      nodeFs.writeFileSync(to, 'th');
+      throw held('ENOSPC');
+    },
+  };
+  expect(() => replaceFile(full, path, 'three')).toThrow('ENOSPC');
+  expect(look()).toEqual(whole);
 });

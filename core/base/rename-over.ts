@@ -2,6 +2,9 @@
 // holds one of the two files, so renames are retried there only. Calls the file system only through its
 // parameters.
 
+import { dirname } from 'node:path';
+import { makeFolders, type FolderCalls } from './make-folders.ts';
+import { syncFolder, type SyncCalls } from './sync-folder.ts';
 import { sleep } from './waits.ts';
 
 /** The part of `node:fs` used here. */
@@ -55,6 +58,34 @@ export async function renameOverLater(fs: LaterRenameCall, from: string, to: str
     await sleep(ms);
   }
   await fs.rename(from, to);
+}
+
+/** The part of `node:fs` used here. */
+export interface ReplaceCalls extends FolderCalls, RenameCall, SyncCalls {
+  writeFileSync(
+    path: string,
+    content: string | Uint8Array,
+    how: { readonly mode: number; readonly flag: 'wx'; readonly flush: true },
+  ): void;
+  rmSync(path: string, how: { readonly force: true }): void;
+}
+
+/**
+ * Writes the content to a new file in the same folder, which then replaces the old one: after a crash, one of the two exists in full.
+ * Creates missing folders. Fails with the error of the file system, and leaves no new file then.
+ */
+export function replaceFile(fs: ReplaceCalls, path: string, content: string | Uint8Array, mode = 0o600): void {
+  const fresh = `${path}.${process.pid}.part`;
+  try {
+    makeFolders(fs, dirname(path));
+    fs.rmSync(fresh, { force: true });
+    fs.writeFileSync(fresh, content, { mode, flag: 'wx', flush: true });
+    renameOver(fs, fresh, path);
+    syncFolder(fs, dirname(path));
+  } catch (cause) {
+    fs.rmSync(fresh, { force: true });
+    throw cause;
+  }
 }
 
 function mayPass(cause: unknown, isWindows: boolean): boolean {

@@ -1,4 +1,4 @@
-// Work that is done once, a sleep that a signal ends, and a race of work against a signal.
+// Work that is done once, a sleep that a signal ends, and races of work against a signal or a time limit.
 
 /** Calls `work` on first use and keeps its result. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
@@ -42,6 +42,20 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal, error:
   });
   try {
     return await Promise.race([work, aborted]);
+  } finally {
+    over.abort();
+  }
+}
+
+/**
+ * Returns true if the work resolves within `ms`; false when the time is up or the signal aborts first. Rejects as the work does. Leaves no
+ * timer behind.
+ */
+export async function settlesWithin(work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<boolean> {
+  const over = new AbortController();
+  const ended = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+  try {
+    return await Promise.race([work.then(() => true), sleep(ms, ended).then(() => false)]);
   } finally {
     over.abort();
   }

@@ -1,10 +1,9 @@
 // Operations on past activity: the events of a turn, its export, and search over all events. Used by ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
+import { defineOps, id, most, sessionName } from './define-ops.ts';
 import { activityKinds, activityOutcomes } from './activity-kinds.ts';
 import { eventEnvelopeSchema } from './events.ts';
-import { id, most, sessionName } from './op-params.ts';
 
 const moment = z.number().int().min(0);
 

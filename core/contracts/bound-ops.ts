@@ -1,11 +1,10 @@
 // The operations that stop, bound and undo; a part of the table in ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
+import { defineOps, id, none, sessionName, turnName } from './define-ops.ts';
 import { fileDiffSchema, refusedFileSchema, reviewedFileSchema } from './checkpoints.ts';
 import { budgetScopeSchema, budgetStateSchema, panicStatusSchema } from './policy.ts';
 import { checkpointSchema } from './op-results.ts';
-import { id, none, sessionName, turnName } from './op-params.ts';
 
 /** One call, or all calls of one turn. */
 const undoTarget = { callId: id.optional(), turnId: id.optional() };

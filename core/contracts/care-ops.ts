@@ -1,9 +1,8 @@
 // The operations on the log, usage and backups; a part of the table in ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
+import { defineOps, id, none } from './define-ops.ts';
 import { usageRowSchema } from './op-results.ts';
-import { id, none } from './op-params.ts';
 
 export const careOps = defineOps({
   'audit.verify': {

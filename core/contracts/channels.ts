@@ -2,7 +2,7 @@
 // that a channel implements. Names no specific channel.
 
 import * as z from 'zod';
-import { agentName } from './op-params.ts';
+import { agentName } from './define-ops.ts';
 import type { Redacted } from '../base/redacted.ts';
 import type { Attachment } from './attachments.ts';
 import { artifactRefSchema } from './tools.ts';

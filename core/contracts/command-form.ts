@@ -2,10 +2,6 @@
 // can pass it to help and completion without the schemas. Types, defaults and choices of arguments and options are in the schema of the
 // operation.
 
-import type * as z from 'zod';
-
-type KeysOf<T> = T extends unknown ? keyof T & string : never;
-
 /**
  * `?` means optional, `...` takes the rest of the line. A name after a colon is not a parameter; the command derives a parameter from it.
  */
@@ -76,23 +72,4 @@ export interface OpForm<P extends string = string, R extends string = string> {
   readonly shows?: string | RowsForm<R>;
   /** Keyed by command words. Absent if the operation has no generated command. */
   readonly commands?: Readonly<Record<string, CommandForm<P, R>>>;
-}
-
-/** The minimal form of a schema. Comparing each schema with the full `ZodType` would take the compiler seconds. */
-interface AnySchema {
-  readonly _zod: { readonly input: unknown; readonly output: unknown };
-}
-
-interface OpSchemas {
-  readonly params: AnySchema;
-  readonly result: AnySchema;
-}
-
-type WithForms<T extends Readonly<Record<string, OpSchemas>>> = {
-  readonly [N in keyof T]: OpForm<KeysOf<z.input<T[N]['params']>>, KeysOf<z.infer<T[N]['result']>>>;
-};
-
-/** Defines operations with their forms. The types ensure that each argument or option is a parameter of its operation. */
-export function defineOps<const T extends Readonly<Record<string, OpSchemas>>>(table: T & WithForms<T>): T {
-  return table;
 }

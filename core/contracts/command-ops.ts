@@ -1,8 +1,7 @@
 // The operations on slash commands; a part of the table in ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
-import { id, none, sessionName } from './op-params.ts';
+import { defineOps, id, none, sessionName } from './define-ops.ts';
 import { workspacePath } from './workspace-ops.ts';
 
 const line = z.string().min(1).max(100_000);

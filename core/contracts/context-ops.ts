@@ -1,9 +1,8 @@
 // Operations on the model's context: packs, pinned rules, summaries. Used by ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
+import { defineOps, id, most, sessionName } from './define-ops.ts';
 import { ruleScopeSchema } from './continuity-events.ts';
-import { id, most, sessionName } from './op-params.ts';
 import { ruleTextMax } from './rule-form.ts';
 
 export const ruleSchema = z.object({

@@ -1,7 +1,7 @@
 // The operations on approvals, grants and the gate; a part of the table in ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
+import { defineOps, id, messageTextMax, none } from './define-ops.ts';
 import { fileDiffSchema } from './checkpoints.ts';
 import { policyModeSchema } from './config.ts';
 import {
@@ -14,7 +14,6 @@ import {
   policyDecisionSchema,
 } from './policy.ts';
 import { unknownOutcomeSchema, sandboxExplanationSchema } from './op-results.ts';
-import { id, messageTextMax, none } from './op-params.ts';
 
 export const gateOps = defineOps({
   'approval.list': {

@@ -1,8 +1,7 @@
 // Document sources and passages, and the operations on them. The events and settings of memories and documents are in memory.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
-import { holdsSchema, id, most, none } from './op-params.ts';
+import { defineOps, holdsSchema, id, most, none } from './define-ops.ts';
 import { taintSourceSchema } from './tools.ts';
 import { embedderStateSchema, endingsSchema, sourceNameSchema } from './features/memory.ts';
 

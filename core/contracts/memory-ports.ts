@@ -1,4 +1,5 @@
-// The ports of memory that a host program can implement: extraction of memories, contradictions, and external memories. Types only.
+// The ports of memory that a host program can implement: extraction of memories, contradictions, external memories, and document sources
+// that answer queries directly. Types only.
 
 import type { Memory, MemoryKind, MemoryState } from './features/memory.ts';
 import type { TaintSource } from './tools.ts';
@@ -83,4 +84,19 @@ export interface MemorySource {
   remember?(memory: RememberedText, signal: AbortSignal): Promise<void>;
   /** Removes a stored memory. An unknown id is not an error. */
   forget?(id: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface ResolvedEvidence {
+  readonly title: string;
+  readonly text: string;
+  /** A reference that a person can look up: an address, a number, a name. */
+  readonly citation: string;
+  /** From 0 to 1, as the resolver rates it. */
+  readonly score?: number;
+}
+
+/** A source that is queried when a question is asked: a catalogue, a database, a service. Its answers are untrusted content. */
+export interface KnowledgeResolver {
+  readonly name: string;
+  resolve(query: string, limit: number, signal: AbortSignal): Promise<readonly ResolvedEvidence[]>;
 }

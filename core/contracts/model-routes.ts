@@ -2,7 +2,7 @@
 // route can be named as `route/NAME` wherever a model can be named.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
+import { defineOps } from './define-ops.ts';
 import { modelRefSchema } from './model-ref.ts';
 import { isRouteRef } from './route-name.ts';
 

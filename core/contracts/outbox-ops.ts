@@ -1,10 +1,9 @@
 // The operations on outbound messages and on chats; a part of the table in ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
+import { defineOps, id, most, sessionName } from './define-ops.ts';
 import { chatAddressSchema, chatKindSchema, outboundKindSchema } from './channels.ts';
 import { naming } from './named-things.ts';
-import { id, most, sessionName } from './op-params.ts';
 
 export const outboundStateSchema = z.enum(['queued', 'sending', 'sent', 'failed', 'uncertain', 'dropped']);
 export type OutboundState = z.infer<typeof outboundStateSchema>;

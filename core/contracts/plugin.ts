@@ -89,3 +89,11 @@ export interface Plugin<Settings = unknown, Rows = unknown> {
   rows?(db: PluginDatabase): Rows & { apply?(event: PluginEvent): void };
   create(spine: PluginSpine<Settings>, rows: Rows): PluginParts;
 }
+
+/**
+ * Types a plugin by its own settings and rows, while the program keeps plugins of every type in one list: checks the types of `create` against the plugin's own schema and rows, then erases them. The
+ * plugin receives only matching values.
+ */
+export function defineFeature<Settings, Rows>(feature: Plugin<Settings, Rows>): Plugin {
+  return feature;
+}

@@ -2,14 +2,13 @@
 
 import * as z from 'zod';
 import { webUrlSchema } from './web-url.ts';
-import { defineOps } from './command-form.ts';
+import { defineOps, none } from './define-ops.ts';
 import { pricesSchema, providerSchema, secretRefSchema } from './config.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
 import { modelFormSchema } from './model-ref.ts';
 import { naming } from './named-things.ts';
 import { routeOps } from './model-routes.ts';
-import { none } from './op-params.ts';
 import { modelListingSchema } from './op-results.ts';
 
 const kindSchema = z.enum(['openai', 'anthropic', 'openai-compatible', 'ollama']);

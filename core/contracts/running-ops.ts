@@ -1,8 +1,7 @@
 // Operations on work in progress: turns, their calls, and background commands. Used by ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
-import { id, none } from './op-params.ts';
+import { defineOps, id, none } from './define-ops.ts';
 
 export const runningOps = defineOps({
   /** Covers every session, including those of subagents and schedules, oldest first. Includes turns that wait for a person. */

@@ -1,11 +1,10 @@
 // The operations on sessions; a part of the table in ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
+import { defineOps, id, most } from './define-ops.ts';
 import { modelRefSchema } from './config.ts';
 import { eventEnvelopeSchema } from './events.ts';
 import { sessionInfoSchema } from './op-results.ts';
-import { id, most } from './op-params.ts';
 import { planChoiceSchema } from './turn-bounds.ts';
 import { workspacePath } from './workspace-ops.ts';
 

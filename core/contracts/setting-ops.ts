@@ -1,10 +1,9 @@
 // The operations on settings and secrets; a part of the table in ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
+import { defineOps, holdsSchema, none } from './define-ops.ts';
 import { configSchema } from './config.ts';
 import { secretStatusSchema } from './op-results.ts';
-import { holdsSchema, none } from './op-params.ts';
 
 const settingKey = z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/, 'must be names with dots between them, such as limits.steps');
 

@@ -1,13 +1,12 @@
 // The operations on messages, turns, tools and artifacts; a part of the table in ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
+import { agentName, defineOps, id, messageTextMax, most, none, sessionName, turnName } from './define-ops.ts';
 import { attachmentSchema } from './attachments.ts';
 import { modelRefSchema } from './config.ts';
 import { turnStatusSchema } from './events.ts';
 import { toolListingSchema, toolRunResultSchema, toolShownSchema } from './tools.ts';
 import { pendingSchema, askResultSchema, turnViewSchema, packPreviewSchema, packViewSchema, artifactInfoSchema } from './op-results.ts';
-import { agentName, id, messageTextMax, most, none, sessionName, turnName } from './op-params.ts';
 import { workspacePath } from './workspace-ops.ts';
 
 export const turnOps = defineOps({

@@ -1,7 +1,7 @@
 // The operations on folders that sessions may use as their workspace; a part of the table in ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from './command-form.ts';
+import { defineOps } from './define-ops.ts';
 
 /** The tool that asks a person to trust a folder. */
 export const openWorkspaceTool = 'open_workspace';

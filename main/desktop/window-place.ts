@@ -2,6 +2,7 @@
 
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { jsonIn } from '../../core/base/json.ts';
 import { makeFolders } from '../../core/base/make-folders.ts';
 import { renameOver } from '../../core/base/rename-over.ts';
 import type { Rectangle } from 'electron';
@@ -35,7 +36,7 @@ export class WindowPlaceFile {
       // There is no file before the first save.
       return null;
     }
-    const parsed = placeSchema.safeParse(parse(text));
+    const parsed = placeSchema.safeParse(jsonIn(text));
     return parsed.success && screens.some((screen) => overlap(parsed.data, screen)) ? parsed.data : null;
   }
 
@@ -49,14 +50,6 @@ export class WindowPlaceFile {
     } catch {
       // Other parts report a full or read-only disk.
     }
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

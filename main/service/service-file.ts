@@ -1,9 +1,7 @@
 // Manages a service's one file: writes it completely or not at all, and never replaces a file that the person wrote.
 
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { makeFolders } from '../../core/base/make-folders.ts';
-import { renameOver } from '../../core/base/rename-over.ts';
+import * as fs from 'node:fs';
+import { replaceFile } from '../../core/base/rename-over.ts';
 import { AppError } from '../../core/contracts/errors.ts';
 import { ownMark } from './service-unit.ts';
 
@@ -11,14 +9,10 @@ import { ownMark } from './service-unit.ts';
 export function writeServiceFile(file: string, text: string): boolean {
   const before = readOwn(file);
   if (before === text) return false;
-  const fresh = `${file}.${process.pid}.part`;
   try {
-    makeFolders({ mkdirSync, statSync }, dirname(file));
-    writeFileSync(fresh, text, { flag: 'wx' });
-    chmodSync(fresh, 0o644);
-    renameOver({ renameSync }, fresh, file);
+    replaceFile(fs, file, text);
+    fs.chmodSync(file, 0o644);
   } catch (cause) {
-    rmSync(fresh, { force: true });
     throw new AppError('store_readonly', `${file} cannot be written.`, { cause });
   }
   return true;
@@ -27,14 +21,14 @@ export function writeServiceFile(file: string, text: string): boolean {
 /** Returns false if there was no file. Throws `conflict` if another program wrote it. */
 export function removeServiceFile(file: string): boolean {
   if (readOwn(file) === null) return false;
-  rmSync(file);
+  fs.rmSync(file);
   return true;
 }
 
 /** The content of the file; null if it does not exist. */
 export function readOwn(file: string): string | null {
-  if (!existsSync(file)) return null;
-  const text = readFileSync(file, 'utf8');
+  if (!fs.existsSync(file)) return null;
+  const text = fs.readFileSync(file, 'utf8');
   if (text.split('\n', 2).some((line) => line.includes(ownMark))) return text;
   throw new AppError('conflict', `${file} was not written by TrayClaw and stays as it is.`, {
     hint: 'Move it away first, or change it yourself: trayclaw service install --print shows what it would say.',

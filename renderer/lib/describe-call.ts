@@ -1,6 +1,6 @@
 // Describes a tool call in one line: a verb in the right tense and its object. Only wording; the facts stay in the card.
 
-import { isPlainObject, parseJson } from '../../core/base/json.ts';
+import { objectIn } from '../../core/base/json.ts';
 import type { CallFacts, ToolShown } from '../../core/contracts/tools.ts';
 import type { CallState } from '../../core/contracts/turn-view.ts';
 import { oneLine } from './format.ts';
@@ -48,8 +48,7 @@ export function labelOf(name: string): string {
 
 /** The arguments by name; empty if they are not a JSON object. */
 export function parseArguments(args: string): Record<string, unknown> {
-  const parsed = parseJson(args);
-  return parsed.ok && isPlainObject(parsed.value) ? parsed.value : {};
+  return objectIn(args) ?? {};
 }
 
 /** The steps of a plan that needs approval; null for any other call. */

@@ -9,7 +9,7 @@ import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
 import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
 import { sleep } from '../../core/base/waits.ts';
 import { EventStreamParser, type StreamMessage, type StreamSink } from '../../core/base/event-stream.ts';
-import { isPlainObject, parseJson } from '../../core/base/json.ts';
+import { isPlainObject, parseJson, objectIn } from '../../core/base/json.ts';
 import type { Proof, ProveServer } from './prove-server.ts';
 import { OpFailure, type OpClient, type StreamHandlers } from './client.ts';
 
@@ -101,11 +101,8 @@ export class HttpClient implements OpClient {
     const used = this.#token;
     let response = await this.#post(`/api/ops/${name}`, params, signal);
     if (response.status === 401 && (await this.#renew(used))) response = await this.#post(`/api/ops/${name}`, params, signal);
-    const parsed = parseJson(await response.text());
-    if (!parsed.ok || !isPlainObject(parsed.value)) {
-      throw new OpFailure('internal', `The answer to ${name} is not JSON (HTTP ${response.status}).`);
-    }
-    const reply = parsed.value;
+    const reply = objectIn(await response.text());
+    if (reply === null) throw new OpFailure('internal', `The answer to ${name} is not JSON (HTTP ${response.status}).`);
     if (reply['ok'] === true) return { reply, place: placeOf(response) };
     if (isPlainObject(reply['error'])) throw OpFailure.fromBody(reply['error'] as unknown as ErrorBody);
     throw new OpFailure('internal', `${name} failed without a reason (HTTP ${response.status}).`);
@@ -274,9 +271,8 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<strin
 }
 
 function deliver(message: StreamMessage, handlers: StreamHandlers): void {
-  const parsed = parseJson(message.data);
-  if (!parsed.ok || !isPlainObject(parsed.value)) return;
-  const value = parsed.value;
+  const value = objectIn(message.data);
+  if (value === null) return;
   if (message.event === 'delta') {
     if (typeof value['text'] === 'string') handlers.onDelta(value as unknown as DeltaNotice);
   } else if (typeof value['seq'] === 'number' && typeof value['type'] === 'string') {

@@ -1,6 +1,6 @@
 // Has the server show that it knows the token, without sending the token. After TrayClaw has ended, any program can listen on its port.
 
-import { isPlainObject, parseJson } from '../../core/base/json.ts';
+import { valueAt, jsonIn } from '../../core/base/json.ts';
 import { proofText } from '../../core/base/server-proof.ts';
 
 /** silent: it did not answer, or has too much to do. stranger: it does not know the token. */
@@ -20,9 +20,7 @@ export async function proveServer(send: typeof globalThis.fetch, origin: string,
   } catch {
     return 'silent';
   }
-  const parsed = parseJson(answer);
-  const result = parsed.ok && isPlainObject(parsed.value) ? parsed.value['result'] : null;
-  const proofs: unknown = isPlainObject(result) ? result['proofs'] : null;
+  const proofs = valueAt(jsonIn(answer), 'result.proofs');
   return Array.isArray(proofs) && proofs.includes(await sign(proofText(origin, nonce), token)) ? 'proven' : 'stranger';
 }
 

@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { withLock } from '../../build/build-lock.mjs';
-import { findChromium } from '../../build/chromium.mjs';
+import { withLock } from '../../build/build-lock.ts';
+import { findChromium } from '../../build/chromium.ts';
 import { fingerprint, isFresh, stampFile } from '../../build/freshness.mjs';
 import { createTree } from './fixture-tree.ts';
 

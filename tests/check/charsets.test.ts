@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
-import { nodeCharsets } from '../../build/vite.node.mjs';
+import { nodeCharsets } from '../../build/vite.node.ts';
 
 interface Iconv {
   encode(text: string, charset: string): Buffer;

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openCheckCache } from '../../build/check-cache.mjs';
+import { openCheckCache } from '../../build/check-cache.ts';
 import { createTree } from './fixture-tree.ts';
 
 const tree = {

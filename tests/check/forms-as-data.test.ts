@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { formsAsData } from '../../build/vite.node.mjs';
+import { formsAsData } from '../../build/vite.node.ts';
 import { familyHelp, opForms } from '../../core/contracts/op-forms.ts';
 import { projectRoot } from '../docs/documents.ts';
 

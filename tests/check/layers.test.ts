@@ -1,7 +1,7 @@
 // The layer rules: each must reject what it is meant to reject.
 
 import { expect, test } from 'vitest';
-import { findLayerProblems } from '../../build/layer-problems.mjs';
+import { findLayerProblems } from '../../build/layer-problems.ts';
 import { createTree, runCheck } from './fixture-tree.ts';
 
 const ONE = 'export const one = 1;\n';

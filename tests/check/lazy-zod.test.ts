@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { build, type Rolldown } from 'vite';
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
-import { nodeBundle } from '../../build/vite.node.mjs';
+import { nodeBundle } from '../../build/vite.node.ts';
 import * as config from '../../core/contracts/config.ts';
 import * as events from '../../core/contracts/events.ts';
 import * as ops from '../../core/contracts/ops.ts';

@@ -6,7 +6,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findLeftovers } from '../../build/leftovers.mjs';
+import { findLeftovers } from '../../build/leftovers.ts';
 import { needs } from '../needs.ts';
 
 /** Prints once it runs, because a process has no command line for a moment after its start. */

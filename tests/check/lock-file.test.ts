@@ -21,10 +21,10 @@ const tree = (dependency: string): string =>
 
 test('both gaps are reported, repaired, and then gone', () => {
   const root = tree('1.0.0');
-  const before = runCheck('build/check-lock.mjs', root);
-  const mending = runCheck('build/check-lock.mjs', '--fix', root);
-  const after = runCheck('build/check-lock.mjs', root);
-  const hint = 'run "node build/check-lock.mjs --fix"';
+  const before = runCheck('build/check-lock.ts', root);
+  const mending = runCheck('build/check-lock.ts', '--fix', root);
+  const after = runCheck('build/check-lock.ts', root);
+  const hint = 'run "node build/check-lock.ts --fix"';
   expect({ before, mending, after }).toEqual({
     before: {
       code: 1,
@@ -54,8 +54,8 @@ test('both gaps are reported, repaired, and then gone', () => {
 
 test('a version that is not exact is rejected', () => {
   const root = tree('^1.0.0');
-  runCheck('build/check-lock.mjs', '--fix', root);
-  expect(runCheck('build/check-lock.mjs', root)).toEqual({
+  runCheck('build/check-lock.ts', '--fix', root);
+  expect(runCheck('build/check-lock.ts', root)).toEqual({
     code: 1,
     lines: ['package.json asks for addon ^1.0.0; name one exact version', '4 packages, 1 problems'],
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { expect, test } from 'vitest';
-import { inOneByte } from '../../build/one-byte.mjs';
+import { inOneByte } from '../../build/one-byte.ts';
 import { projectRoot } from '../../build/files.mjs';
 import { readStamp } from '../../build/freshness.mjs';
 

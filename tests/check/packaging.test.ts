@@ -9,8 +9,8 @@ import { validateConfiguration } from 'app-builder-lib/out/util/config/config.js
 import type { Configuration } from 'app-builder-lib';
 import { expect, test } from 'vitest';
 import { packagingConfig, removeEmptySecrets, withPluginEntitlements } from '../../build/electron-builder.mjs';
-import { fuses, setLastFuse } from '../../build/fuses.mjs';
-import { missingNativeFiles, type PackedPlatform } from '../../build/packed-files.mjs';
+import { fuses, setLastFuse } from '../../build/fuses.ts';
+import { missingNativeFiles, type PackedPlatform } from '../../build/packed-files.ts';
 import { createTree, projectRoot, runCheck } from './fixture-tree.ts';
 import { importsOf } from './imports-of.ts';
 import { packedList } from './packed-list.ts';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { getFileMatchers } from 'app-builder-lib/out/fileMatcher.js';
 import { packagingConfig } from '../../build/electron-builder.mjs';
-import type { PackedPlatform } from '../../build/packed-files.mjs';
+import type { PackedPlatform } from '../../build/packed-files.ts';
 import { projectRoot } from './fixture-tree.ts';
 
 const optionKeys = { linux: 'linux', darwin: 'mac', win32: 'win' } as const;

@@ -7,7 +7,7 @@ import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-cod
 import { expect, test } from 'vitest';
 import { projectRoot } from '../../build/files.mjs';
 import { readStamp } from '../../build/freshness.mjs';
-import { inShortLines } from '../../build/short-lines.mjs';
+import { inShortLines } from '../../build/short-lines.ts';
 
 const body = [
   'function f(a,b=`x,${[1,2].map(c=>(c,c*2))},`){if(a)return a,b;else return(()=>({g:1,"h,":/[,;]/.test(",")}))()}',

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { readStamp } from '../../build/freshness.mjs';
-import { externalPackages } from '../../build/vite.node.mjs';
+import { externalPackages } from '../../build/vite.node.ts';
 import { cliFile } from '../program-file.ts';
 import { projectRoot } from './fixture-tree.ts';
 import { staticImportsOf } from './imports-of.ts';

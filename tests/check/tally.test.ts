@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { describeSkipped } from '../../build/skipped.mjs';
+import { describeSkipped } from '../../build/skipped.ts';
 import { has, needs } from '../needs.ts';
 import { createTree, projectRoot } from './fixture-tree.ts';
 
@@ -22,7 +22,7 @@ test('counts failed tests, files that fail to load, late errors and open sockets
   const root = createTree(files);
   symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'), 'junction');
   const tallyFile = join(root, 'tally.json');
-  const args = ['run', '--root', root, '--reporter', join(projectRoot, 'build/test-tally.mjs')];
+  const args = ['run', '--root', root, '--reporter', join(projectRoot, 'build/test-tally.ts')];
   const { stdout } = spawnSync(process.execPath, [join(projectRoot, 'node_modules/vitest/vitest.mjs'), ...args], {
     cwd: root,
     env: { ...process.env, TRAYCLAW_TEST_TALLY: tallyFile },

@@ -6,7 +6,7 @@ import { createTree, runCheck } from './fixture-tree.ts';
 const LINE = 'export {};\n';
 
 function problems(files: Readonly<Record<string, string>>): readonly string[] {
-  const run = runCheck('build/check-tree.mjs', createTree(files));
+  const run = runCheck('build/check-tree.ts', createTree(files));
   expect(run.code).toBe(1);
   return run.lines.slice(0, -1);
 }
@@ -18,7 +18,7 @@ test('a valid tree passes and prints its sizes', () => {
     'core/base/a.test.ts': LINE.repeat(900),
   });
   const expected = '2 files, median 400 lines (aim 120), longest 400 (core/store/storage/storage.ts), 0 problems';
-  expect(runCheck('build/check-tree.mjs', root)).toEqual({ code: 0, lines: [expected] });
+  expect(runCheck('build/check-tree.ts', root)).toEqual({ code: 0, lines: [expected] });
 });
 
 test('a tree without sources is rejected', () => {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { externalPackages } from '../../build/vite.node.mjs';
+import { externalPackages } from '../../build/vite.node.ts';
 import { importsOf } from '../check/imports-of.ts';
 import { readExample } from '../docs/documents.ts';
 import { needs } from '../needs.ts';

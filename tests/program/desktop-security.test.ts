@@ -289,7 +289,7 @@ test('the audit installs from a lock file with one version of each package', () 
 });
 
 test('Electronegativity finds nothing that is not explained', { timeout: 300_000 }, ({ skip }) => {
-  const ran = spawnSync(process.execPath, [join(root, 'build/audit-electron.mjs')], { encoding: 'utf8' });
+  const ran = spawnSync(process.execPath, [join(root, 'build/audit-electron.ts')], { encoding: 'utf8' });
   if (ran.status === 3) skip(ran.stdout.trim());
   expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/, 0 not explained\n$/)]);
 });

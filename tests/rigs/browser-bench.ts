@@ -6,9 +6,9 @@ import type { ToolContext, ToolDefinition } from '../../core/contracts/tools.ts'
 import { createToolBench, type ToolBench } from './tool-bench.ts';
 import type { HostedResult } from '../../core/hands/tools/tools.ts';
 import { silentLogger } from '../../core/base/logger.ts';
-import { systemLater } from '../../core/base/later.ts';
+import { systemLater } from '../../core/base/clock.ts';
 import { PanicSwitch } from '../../core/guard/panic/panic.ts';
-import { findChromium } from '../../build/chromium.mjs';
+import { findChromium } from '../../build/chromium.ts';
 import { findChromiums } from '../../core/store/home/home.ts';
 import { Web, type WebHandler } from '../doubles/web/web.ts';
 import { browser } from '../../core/features/browser/browser.ts';

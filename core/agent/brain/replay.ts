@@ -1,15 +1,12 @@
 // Replay: repeats every recorded decision of a turn and compares it with the record. Reads only the log and performs nothing.
 
 import type { AnyEvent } from '../../contracts/events.ts';
+import type { OpResult } from '../../contracts/ops.ts';
 import { decide, type Intent } from './decide.ts';
 import { applyEvent } from './fold.ts';
 import { emptyTurn } from './turn-state.ts';
 
-export interface ReplayReport {
-  readonly identical: boolean;
-  readonly decisions: number;
-  readonly differences: readonly { readonly step: number; readonly recorded: string; readonly decided: string }[];
-}
+export type ReplayReport = OpResult<'replay.run'>;
 
 export function replayTurn(events: readonly AnyEvent[]): ReplayReport {
   let state = emptyTurn;

@@ -1,7 +1,7 @@
 // Provides the agents of config.yaml to turns: model, identity, bounds, callable agents, chats. Starts nothing.
 
 import { mainAgentId, type AgentConfig, type AgentListing, type HelperLimits } from '../../contracts/agents.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { noSuch } from '../../contracts/errors.ts';
 import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 
 export interface AgentRegistryDeps {

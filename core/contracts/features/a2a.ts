@@ -2,8 +2,7 @@
 // the system session) and the operations. Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { none } from '../op-params.ts';
+import { defineOps, none } from '../define-ops.ts';
 
 /** The prefix of the model of a remote agent. The peer answers turns with this model. */
 export const peerModelPrefix = 'a2a/';

@@ -2,8 +2,7 @@
 
 import * as z from 'zod';
 import { chatKindSchema, remoteFileSchema } from '../channels.ts';
-import { defineOps } from '../command-form.ts';
-import { id, none } from '../op-params.ts';
+import { defineOps, id, none } from '../define-ops.ts';
 
 /** refused: the service does not accept the account, and a person has to change it. */
 export const channelStateSchema = z.enum(['starting', 'running', 'paused', 'offline', 'refused']);

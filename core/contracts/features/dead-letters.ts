@@ -2,30 +2,31 @@
 // and config.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { defineOps, id, most, none } from '../define-ops.ts';
 import { errorBodySchema } from '../errors.ts';
-import { id, most, none } from '../op-params.ts';
 
 /** Whether the same message may succeed later without any change. Decided by the error code alone. */
 const failureNatureSchema = z.enum(['transient', 'permanent']);
 export type FailureNature = z.infer<typeof failureNatureSchema>;
 
+const capturedSchema = z.object({
+  letterId: z.string(),
+  turnId: z.string(),
+  sessionId: z.string(),
+  channel: z.string(),
+  reason: errorBodySchema,
+  nature: failureNatureSchema,
+  /** 1 for the first failure. */
+  attempt: z.number().int().min(1),
+  /** When the program retries automatically; null if a person has to decide. */
+  retryAtMs: z.number().int().nullable(),
+  /** Why the decision is left to a person; empty if it is not. */
+  left: z.string(),
+});
+
 export const deadLetterEvents = {
   /** In the system session. The same dead letter is captured again if a retry fails as well. */
-  'dead_letter.captured': z.object({
-    letterId: z.string(),
-    turnId: z.string(),
-    sessionId: z.string(),
-    channel: z.string(),
-    reason: errorBodySchema,
-    nature: failureNatureSchema,
-    /** 1 for the first failure. */
-    attempt: z.number().int().min(1),
-    /** When the program retries automatically; null if a person has to decide. */
-    retryAtMs: z.number().int().nullable(),
-    /** Why the decision is left to a person; empty if it is not. */
-    left: z.string(),
-  }),
+  'dead_letter.captured': capturedSchema,
   /** The message runs again as another turn. */
   'dead_letter.retried': z.object({ letterId: z.string(), turnId: z.string(), byTurnId: z.string(), by: z.string() }),
   /** The program stops retrying; a person decides. */
@@ -35,19 +36,13 @@ export const deadLetterEvents = {
   'dead_letter.cleared': z.object({ letterId: z.string(), by: z.string() }),
 } as const;
 
+/** As captured last; the turn is the one that failed, or that of the retry in progress. */
 export const deadLetterSchema = z.object({
   letterId: z.string(),
   /** `waiting`: retried automatically at `retryAtMs`. `retrying`: a retry is running. `left`: a person decides. */
   state: z.enum(['waiting', 'retrying', 'left']),
-  /** The turn that failed last, or the turn of the retry in progress. */
-  turnId: z.string(),
-  sessionId: z.string(),
-  channel: z.string(),
-  reason: errorBodySchema,
-  nature: failureNatureSchema,
+  ...capturedSchema.omit({ letterId: true }).shape,
   attempt: z.number().int(),
-  retryAtMs: z.number().int().nullable(),
-  left: z.string(),
   firstAtMs: z.number().int(),
   lastAtMs: z.number().int(),
 });

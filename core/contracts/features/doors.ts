@@ -1,9 +1,8 @@
 // Doors for other programs: the settings, the tokens that open them, their events (all in the system session) and the operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { defineOps, none } from '../define-ops.ts';
 import { usageSchema } from '../llm.ts';
-import { none } from '../op-params.ts';
 import { privateParts } from '../outsider.ts';
 
 export const tokenDoorSchema = z.enum(['openai', 'ollama', 'a2a', 'mcp']);

@@ -1,8 +1,7 @@
 // The engine that runs GGUF files, an optional part that a person installs: its state and operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { none } from '../op-params.ts';
+import { defineOps, none } from '../define-ops.ts';
 
 export const engineSchema = z.object({
   state: z.enum(['unsupported', 'absent', 'installing', 'installed']),

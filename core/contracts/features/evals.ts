@@ -2,10 +2,9 @@
 // by feature-events.ts and ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { defineOps, most, sessionName } from '../define-ops.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
-import { most, sessionName } from '../op-params.ts';
 
 export const assertTypes = [
   'contains',

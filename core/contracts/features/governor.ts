@@ -2,9 +2,8 @@
 // operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { defineOps, id } from '../define-ops.ts';
 import { modelRefSchema } from '../model-ref.ts';
-import { id } from '../op-params.ts';
 import { decisionKindSchema } from '../policy.ts';
 
 export const signalNames = [

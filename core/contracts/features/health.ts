@@ -2,8 +2,7 @@
 // the tables in events.ts and ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { id, none } from '../op-params.ts';
+import { defineOps, id, none } from '../define-ops.ts';
 
 const recoveryKinds = [
   'reset-agent',

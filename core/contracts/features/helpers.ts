@@ -2,10 +2,9 @@
 // the operations on agents and subagents. Used by events.ts and ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { defineOps, id, none, sessionName } from '../define-ops.ts';
 import { agentListingSchema } from '../agents.ts';
 import { usageSchema } from '../llm.ts';
-import { id, none, sessionName } from '../op-params.ts';
 import { turnBoundsSchema } from '../turn-bounds.ts';
 
 /** The origin of a call. */

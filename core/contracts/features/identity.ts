@@ -1,8 +1,7 @@
 // The identity of an agent: the capsule, its versions, and the prompt files that it names. The schemas, the events and the operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { id, most } from '../op-params.ts';
+import { defineOps, id, most } from '../define-ops.ts';
 
 /**
  * How cautious the agent is. careful: announces changes and asks in words first. balanced: the default. read-only: changes nothing, which

@@ -2,10 +2,8 @@
 // settings, the events and the operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { namedValuesSchema } from '../named-values.ts';
-import { id, none } from '../op-params.ts';
-import { secretRefSchema } from '../secret-ref.ts';
+import { defineOps, id, none } from '../define-ops.ts';
+import { namedValuesSchema, secretRefSchema } from '../secret-ref.ts';
 import { artifactRefSchema } from '../tools.ts';
 
 /** The prefix of the server's tool names, such as `files__read`. It contains no underscore, so that no two servers share a prefix. */

@@ -2,9 +2,8 @@
 
 import * as z from 'zod';
 import { webUrlSchema } from '../web-url.ts';
-import { defineOps } from '../command-form.ts';
+import { agentName, defineOps, id, most, none } from '../define-ops.ts';
 import { naming } from '../named-things.ts';
-import { agentName, id, most, none } from '../op-params.ts';
 import { secretRefSchema } from '../secret-ref.ts';
 import { taintSourceSchema } from '../tools.ts';
 

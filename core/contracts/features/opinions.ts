@@ -2,10 +2,9 @@
 // operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { defineOps, id } from '../define-ops.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
-import { id } from '../op-params.ts';
 
 const panelNameSchema = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be up to 64 letters, digits, - and _');
 

@@ -1,11 +1,10 @@
 // Pipelines: graphs of agents declared in a file, their events and operations. Used by feature-events.ts and ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { defineOps, id, most } from '../define-ops.ts';
 import { errorBodySchema } from '../errors.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
-import { id, most } from '../op-params.ts';
 
 const nodeName = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, 'must be a short name in small letters, digits, _ and -');
 const names = z.array(nodeName).max(30).default([]);

@@ -1,8 +1,7 @@
 // Plugins: features added by the host program or by a file of the person. The settings, the events and the operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { none } from '../op-params.ts';
+import { defineOps, none } from '../define-ops.ts';
 
 export const pluginNameSchema = z
   .string()

@@ -1,8 +1,7 @@
 // The public price list that a person can load: the changes it would make, and the list in use. The operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { none } from '../op-params.ts';
+import { defineOps, none } from '../define-ops.ts';
 
 const priceSchema = z.object({
   inputUsdPerMillion: z.number(),

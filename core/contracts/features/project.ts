@@ -1,8 +1,7 @@
 // The folder a session works in, as a project: its instructions, its files for mentions, and git worktrees. The events and the operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { none, sessionName } from '../op-params.ts';
+import { defineOps, none, sessionName } from '../define-ops.ts';
 import { workspacePath } from '../workspace-ops.ts';
 
 /** The tool that adds or removes a git worktree. */

@@ -1,8 +1,7 @@
 // A bug report: its content is shown as it would be saved, then saved as one archive. The operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { id, sessionName } from '../op-params.ts';
+import { defineOps, id, sessionName } from '../define-ops.ts';
 
 const reportOps = defineOps({
   /** Collects the files; sends nothing. Kept for fifteen minutes, so that exactly the shown files are saved. */

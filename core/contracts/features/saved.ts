@@ -1,8 +1,7 @@
 // Prompts that a person saved to use again: the events and the operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { none } from '../op-params.ts';
+import { defineOps, none } from '../define-ops.ts';
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'must be small letters, digits and dashes, such as weekly-report');
 const text = z.string().trim().min(1).max(20_000);

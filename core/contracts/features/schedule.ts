@@ -2,9 +2,8 @@
 // Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { agentName, defineOps, id, most, none } from '../define-ops.ts';
 import { naming } from '../named-things.ts';
-import { agentName, id, most, none } from '../op-params.ts';
 import { timeZoneSchema } from '../time-zone.ts';
 import { outsiderSchema } from '../outsider.ts';
 import { taintSourceSchema } from '../tools.ts';
@@ -157,13 +156,7 @@ export const scheduleEvents = {
     /** Beats since the last one that ended, without a model request: there was nothing to do, or it was outside the active hours. */
     idle: z.number().int(),
   }),
-  'task.added': z.object({
-    taskId: z.string(),
-    text: z.string(),
-    by: z.string(),
-    sessionId: z.string().nullable(),
-    untrusted: z.array(taintSourceSchema),
-  }),
+  'task.added': taskSchema.pick({ taskId: true, text: true, by: true, sessionId: true, untrusted: true }),
   'task.closed': z.object({ taskId: z.string(), how: z.enum(['done', 'dropped']), by: z.string() }),
 } as const;
 

@@ -2,8 +2,7 @@
 // Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { agentName, id, most } from '../op-params.ts';
+import { agentName, defineOps, id, most } from '../define-ops.ts';
 import { secretRefSchema } from '../secret-ref.ts';
 import { narrowedSettings } from '../turn-bounds.ts';
 

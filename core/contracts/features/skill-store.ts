@@ -2,9 +2,8 @@
 // the events and the operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { defineOps, none } from '../define-ops.ts';
 import { modelRefSchema } from '../model-ref.ts';
-import { none } from '../op-params.ts';
 import { skillFindingSchema, skillNameSchema } from '../skill-parts.ts';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex');

@@ -2,8 +2,7 @@
 // events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { none } from '../op-params.ts';
+import { defineOps, none } from '../define-ops.ts';
 import { skillFindingSchema, skillMarketsSchema, skillNameSchema } from '../skill-parts.ts';
 
 export { skillNameSchema, type SkillFinding } from '../skill-parts.ts';

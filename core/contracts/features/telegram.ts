@@ -4,8 +4,7 @@
 import * as z from 'zod';
 import { webUrlSchema } from '../web-url.ts';
 import { channelRules } from '../channels.ts';
-import { defineOps } from '../command-form.ts';
-import { id, none } from '../op-params.ts';
+import { defineOps, id, none } from '../define-ops.ts';
 import { secretRefSchema } from '../secret-ref.ts';
 import { askedPerson, person } from './channels.ts';
 

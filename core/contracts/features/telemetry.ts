@@ -1,10 +1,8 @@
 // Traces for other tools: the receivers of finished turns as OpenTelemetry spans. The settings and the operations.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
-import { id, none } from '../op-params.ts';
-import { namedValuesSchema } from '../named-values.ts';
-import { secretRefSchema } from '../secret-ref.ts';
+import { defineOps, id, none } from '../define-ops.ts';
+import { namedValuesSchema, secretRefSchema } from '../secret-ref.ts';
 
 const addressSchema = z.url({ protocol: /^https?$/ }).max(2000);
 const contentSchema = z.boolean().default(false);

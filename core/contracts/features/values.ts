@@ -1,10 +1,9 @@
 // The answer of a turn as a value of a JSON schema: the event and the operation.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { defineOps, id } from '../define-ops.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
-import { id } from '../op-params.ts';
 
 const spent = { usage: usageSchema, costUsd: z.number().nullable() };
 

@@ -2,11 +2,10 @@
 // events and the operations. Used by feature-events.ts and ops.ts.
 
 import * as z from 'zod';
-import { defineOps } from '../command-form.ts';
+import { agentName, defineOps, id, most } from '../define-ops.ts';
 import { errorBodySchema } from '../errors.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
-import { agentName, id, most } from '../op-params.ts';
 import { ownSessions } from '../system-session.ts';
 import { turnBoundsSchema } from '../turn-bounds.ts';
 

@@ -4,7 +4,6 @@ import type { Claw } from '../../contracts/claw.ts';
 import { isAppError } from '../../contracts/errors.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 import { promptApproval } from './approval-prompt.ts';
-import { cliCaller } from './caller.ts';
 import type { CommandContext } from './command-context.ts';
 import { LineReader } from './line-reader.ts';
 
@@ -51,7 +50,7 @@ export async function answerWaits<View extends Waiting>(
 }
 
 async function approve({ output }: CommandContext, claw: Claw, lines: LineReader, approvalId: string): Promise<boolean> {
-  const { approvals } = await claw.op('approval.list', {}, cliCaller);
+  const { approvals } = await claw.op('approval.list', {});
   const asked = approvals.find((one) => one.approvalId === approvalId);
   if (asked === undefined) return true;
   const gone = new AbortController();
@@ -65,7 +64,7 @@ async function approve({ output }: CommandContext, claw: Claw, lines: LineReader
     });
     if (answer.kind === 'none') return false;
     const { kind, ...given } = answer;
-    await claw.op('approval.decide', { approvalId, decision: kind, ...given }, cliCaller);
+    await claw.op('approval.decide', { approvalId, decision: kind, ...given });
   } catch (cause) {
     if (!isAppError(cause) || cause.code !== 'approval_not_pending') throw cause;
   } finally {

@@ -5,7 +5,6 @@ import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import { approvalText } from '../../contracts/approval-text.ts';
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
-import { cliCaller } from './caller.ts';
 import { describeChanges } from './file-diff.ts';
 import type { LineReader } from './line-reader.ts';
 import type { Paint } from './output.ts';
@@ -76,7 +75,7 @@ export async function promptApproval(approval: Approval, lines: LineReader, opti
 /** The change that the call would make to files. The approval itself has its exact arguments, so it can be answered without. */
 async function changesOf({ approvalId }: Approval, { claw, paint }: PromptOptions): Promise<string> {
   try {
-    const { files } = await claw.op('approval.diff', { approvalId }, cliCaller);
+    const { files } = await claw.op('approval.diff', { approvalId });
     return files.length === 0 ? '' : `\n${describeChanges(files, CHANGED_LINES_MAX, paint)}`;
   } catch (cause) {
     return `\nThe change to files cannot be shown: ${revealed(toAppError(cause).message)}`;

@@ -1,6 +1,6 @@
 // `approvals approve` and `approvals deny`: a person's decision, and its outcome.
 
-import { isPlainObject, parseJson } from '../../base/json.ts';
+import { objectIn } from '../../base/json.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams } from '../../contracts/ops.ts';
@@ -8,7 +8,6 @@ import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { ToolRunResult } from '../../contracts/tools.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
-import { cliCaller } from './caller.ts';
 import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
 import { exitCodeOfCall, resultOfCall, sayPending } from './ask.ts';
 
@@ -46,8 +45,8 @@ function parseChoice(text: string | undefined): { choice?: number } {
 
 function parseArgs(text: string | undefined): { args?: Record<string, unknown> } {
   if (text === undefined) return {};
-  const args = parseJson(text);
-  if (args.ok && isPlainObject(args.value)) return { args: args.value };
+  const args = objectIn(text);
+  if (args !== null) return { args };
   throw new AppError('invalid_params', `--args takes all arguments as one JSON object, such as '{"command":"ls"}'.`);
 }
 
@@ -62,7 +61,7 @@ function decide(context: CommandContext, { decisions, waits }: Answer): Promise<
     const decided: Approval[] = [];
     const take = async (some: Answer['decisions']): Promise<void> => {
       for (const decision of some) {
-        const approval = await claw.op('approval.decide', decision, cliCaller);
+        const approval = await claw.op('approval.decide', decision);
         decided.push(approval);
         const isNarrowed = approval.scope?.kind === 'once' && decision.scope !== undefined && decision.scope.kind !== 'once';
         if (isNarrowed) context.output.note('No grant covers such a call, so only this one is approved.');

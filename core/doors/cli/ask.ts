@@ -78,7 +78,7 @@ async function reportValue(
 ): Promise<number> {
   const { result } = end;
   if (result.status !== 'done') return reportEnd(context, { ...end, result: { ...result, text: '' } });
-  const { value } = await claw.op('turn.value', { turnId: result.turnId, schema }, cliCaller);
+  const { value } = await claw.op('turn.value', { turnId: result.turnId, schema });
   context.output.result({ ...result, value }, () => context.output.forStdout(JSON.stringify(value, null, 2)));
   return exitCodes.done;
 }
@@ -93,7 +93,7 @@ async function runCommandLine(
   const choose = (): Promise<MessagePlace> => withLines(context, (lines) => choosePlace(context, options, { claw, lines }));
   // A command that begins no session needs no folder.
   const place = mayBeginSession(line) ? await choose() : options.session === undefined ? {} : { sessionId: options.session };
-  const ran = await claw.op('command.run', { line, ...place }, cliCaller);
+  const ran = await claw.op('command.run', { line, ...place });
   const { turnId, follow } = ran;
   if (turnId === null || !follow) {
     context.output.result(ran, () => context.output.forStdout(ran.file?.text ?? ran.text));
@@ -185,7 +185,7 @@ export async function resultOfCall(claw: Claw, callId: string, { calls, result }
     const { outcome, forUser, forModel, artifacts } = seen;
     return { callId, outcome, forUser, forModel, artifacts };
   }
-  const turn = await claw.op('turn.get', { turnId: result.turnId }, cliCaller);
+  const turn = await claw.op('turn.get', { turnId: result.turnId });
   const call = turn.calls.find((one) => one.callId === callId);
   if (call === undefined) return null;
   const { outcome, forUser, forModel, artifacts } = call;
@@ -197,7 +197,7 @@ export async function exitCodeOfCall({ claw }: Pick<Connection, 'claw'>, outcome
   if (outcome === 'ok') return exitCodes.done;
   if (outcome === 'waiting') return exitCodes.waiting;
   // A panic stop shows up as a denied or cancelled call. Scripts need to know that it was the stop.
-  const panic = await claw.op('panic.status', {}, cliCaller);
+  const panic = await claw.op('panic.status', {});
   if (panic.engaged) return exitCodes.panic;
   return outcome === 'denied' ? exitCodes.waiting : exitCodes.failed;
 }

@@ -5,7 +5,6 @@ import { resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import { revealed } from '../../base/visible-text.ts';
 import type { Claw } from '../../contracts/claw.ts';
-import { cliCaller } from './caller.ts';
 import type { Completions } from './line-reader.ts';
 
 const FILES_MAX = 100;
@@ -28,7 +27,7 @@ export async function completeMessage(line: string, { claw, sessionId, cwd }: Co
   if (claw === null) return { texts: own, replaced: line };
   try {
     const params = { line, ...(sessionId === undefined ? {} : { sessionId }) };
-    const { completions } = await claw.op('command.complete', params, cliCaller);
+    const { completions } = await claw.op('command.complete', params);
     return { texts: [...completions.map((completion) => completion.line), ...own], replaced: line };
   } catch {
     return { texts: own, replaced: line };

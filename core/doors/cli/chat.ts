@@ -13,7 +13,6 @@ import { exitCodes } from './exit-code.ts';
 import { meetModel } from './first-contact.ts';
 import { LineReader, type Completions } from './line-reader.ts';
 import { askForMore } from './more-budget.ts';
-import { cliCaller } from './caller.ts';
 import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
 import { choosePlace, conversations, filesOf, type MessagePlace } from './work-place.ts';
 
@@ -39,7 +38,7 @@ async function earlierMessages(claw: Claw, named: string | undefined): Promise<s
   try {
     const sessionId = named ?? (await conversations(claw, {})).find(({ channel }) => channel === 'cli')?.sessionId;
     if (sessionId === undefined) return [];
-    const { events } = await claw.op('session.get', { sessionId, types: ['user.message'], limit: EARLIER_MAX }, cliCaller);
+    const { events } = await claw.op('session.get', { sessionId, types: ['user.message'], limit: EARLIER_MAX });
     const texts = events.flatMap(({ body }) => eventBodySchemas['user.message'].safeParse(body).data?.text ?? []);
     return texts.filter((text) => text !== '' && !text.includes('\n')).toReversed();
   } catch {
@@ -139,7 +138,7 @@ class ChatRoom {
     reportAnswer(this.#context, end);
     while (lines !== null && (await askForMore(this.#context, { claw, lines, result: end.result }))) {
       const { turnId } = end.result;
-      end = await converse().run(() => claw.op('turn.continue', { turnId }, cliCaller));
+      end = await converse().run(() => claw.op('turn.continue', { turnId }));
       reportAnswer(this.#context, end);
     }
   }
@@ -150,7 +149,7 @@ class ChatRoom {
     const [name = '', argument] = line.split(/\s+/);
     if (name === '/open') {
       if (argument === undefined) return output.say('Name the session: /open ID');
-      this.#sessionId = (await claw.op('session.get', { sessionId: argument, limit: 1 }, cliCaller)).session.sessionId;
+      this.#sessionId = (await claw.op('session.get', { sessionId: argument, limit: 1 })).session.sessionId;
       return output.say(`Now in ${this.#sessionId}.`);
     }
     if (name === '/new') {
@@ -158,7 +157,7 @@ class ChatRoom {
       return output.say('A new session starts with your next message.');
     }
     const place = this.#sessionId === undefined ? this.#place : { sessionId: this.#sessionId };
-    const ran = await claw.op('command.run', { line, ...place }, cliCaller);
+    const ran = await claw.op('command.run', { line, ...place });
     this.#sessionId = ran.sessionId ?? undefined;
     output.say(ran.file?.text ?? ran.text);
     const { turnId } = ran;

@@ -2,8 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { givenPath } from '../../base/given-path.ts';
-import { AppError, isAppError } from '../../contracts/errors.ts';
-import { givenText, unreadable } from '../../contracts/unreadable-file.ts';
+import { AppError, givenText, isAppError, unreadable } from '../../contracts/errors.ts';
 import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
 import { openClaw, type Connection, type Need } from './connect.ts';
 import { exitCodes } from './exit-code.ts';

@@ -1,7 +1,7 @@
 // Gets a Claw for a command: the running instance if there is one, otherwise a runtime hosted in this process for the duration of the
 // command. A hosted runtime is open to other processes and closes only when it has no work in progress.
 
-import { sleep } from '../../base/waits.ts';
+import { settlesWithin } from '../../base/waits.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
@@ -151,13 +151,8 @@ async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Con
 
 /** Committed data is on the disk, so a part that does not close costs only the wait. */
 async function inTime(closing: Promise<void>, options: ConnectOptions): Promise<void> {
-  const late = new AbortController();
-  try {
-    const isLate = await Promise.race([closing.then(() => false), sleep(closeWithinMs, late.signal)]);
-    if (isLate) options.note('Closing takes too long; TrayClaw ends without waiting for it. Nothing that was recorded is lost.');
-  } finally {
-    late.abort();
-  }
+  if (await settlesWithin(closing, closeWithinMs)) return;
+  options.note('Closing takes too long; TrayClaw ends without waiting for it. Nothing that was recorded is lost.');
 }
 
 function stillLocked(home: string, found: FoundInstance | null): AppError {

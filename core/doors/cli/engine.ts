@@ -1,9 +1,8 @@
 // `model install-engine`: says what would be downloaded and its size, asks, and shows the progress.
 
 import type { EngineState } from '../../contracts/features/engine.ts';
-import { cliCaller } from './caller.ts';
 import type { CommandContext } from './command-context.ts';
-import { confirmed } from './confirmed.ts';
+import { confirmed } from './questions.ts';
 import { exitCodes } from './exit-code.ts';
 
 const PROGRESS_EVERY_MS = 1_000;
@@ -11,7 +10,7 @@ const PROGRESS_EVERY_MS = 1_000;
 export function installEngine(context: CommandContext, { yes = false }: { readonly yes?: boolean }): Promise<number> {
   return context.withClaw('any', async ({ claw }) => {
     const { output, parts } = context;
-    const before = await claw.op('engine.get', {}, cliCaller);
+    const before = await claw.op('engine.get', {});
     if (before.state === 'installed') {
       output.result(before, () => `The engine ${before.version} is already installed in ${before.folder}.`);
       return exitCodes.done;
@@ -25,12 +24,12 @@ export function installEngine(context: CommandContext, { yes = false }: { readon
       if (!(await confirmed(context, words, 'Download and install it?'))) return exitCodes.failed;
     }
     let isOver = false;
-    const installing = claw.op('engine.install', {}, cliCaller).finally(() => {
+    const installing = claw.op('engine.install', {}).finally(() => {
       isOver = true;
     });
     const watch = async (): Promise<void> => {
       for (await parts.pause(PROGRESS_EVERY_MS); !isOver; await parts.pause(PROGRESS_EVERY_MS)) {
-        const { state, doneBytes, downloadBytes } = await claw.op('engine.get', {}, cliCaller);
+        const { state, doneBytes, downloadBytes } = await claw.op('engine.get', {});
         if (state === 'installing') output.note(`${megabytes(doneBytes)} of ${megabytes(downloadBytes)} MB`);
       }
     };

@@ -6,11 +6,10 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { KeyOffer, ProviderDraft } from '../../contracts/provider-ops.ts';
 import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
-import { cliCaller } from './caller.ts';
 
 /** If nothing is set up, offers the keys of the environment to a person at the terminal, and says on stderr if the demo answers. */
 export async function meetModel(context: CommandContext, claw: Claw, lines: LineReader | null): Promise<void> {
-  const { defaultModel, problem, offers } = await claw.op('model.list', {}, cliCaller);
+  const { defaultModel, problem, offers } = await claw.op('model.list', {});
   // Without any model the turn fails with the same message.
   if (problem === null || defaultModel === null) return;
   if (lines !== null && !context.output.isJson) {
@@ -48,12 +47,12 @@ async function isWanted(lines: LineReader, { title, variable }: KeyOffer): Promi
 async function takeOffer(context: CommandContext, claw: Claw, offer: KeyOffer): Promise<boolean> {
   const provider = draftOf(offer);
   try {
-    const { ok, modelId, error } = await claw.op('provider.try', { provider }, cliCaller);
+    const { ok, modelId, error } = await claw.op('provider.try', { provider });
     if (!ok || modelId === null) {
       if (error !== null) context.output.explain(error);
       return false;
     }
-    const { model } = await claw.op('provider.add', { provider, modelId }, cliCaller);
+    const { model } = await claw.op('provider.add', { provider, modelId });
     context.output.note(`${model ?? modelId} answers from now on. Another model: ${context.program} models`);
     return true;
   } catch (cause) {

@@ -3,7 +3,7 @@
 import { counted } from '../../base/counted.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { TurnDetails } from '../../contracts/op-results.ts';
-import { tabled } from './kernel/shown.ts';
+import { tabled } from './kernel/view.ts';
 import type { Paint } from './output.ts';
 import { facts, money, when } from './table.ts';
 

@@ -9,7 +9,6 @@ import { budgetScopeSchema, budgetUnitSchema } from '../../contracts/policy.ts';
 import { parseAmount, showAmount } from './budget.ts';
 import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
-import { cliCaller } from './caller.ts';
 
 const triesMax = 5;
 
@@ -43,7 +42,7 @@ export async function askForMore(context: CommandContext, asked: { claw: Claw; l
   const { scope, unit } = reached;
   const place = { turn: { turnId: result.turnId }, session: { sessionId: result.sessionId }, day: {} }[scope];
   const params: OpParams<'budget.allow'> = { scope, ...place, [unit]: amount };
-  await claw.op('budget.allow', params, cliCaller);
+  await claw.op('budget.allow', params);
   return true;
 }
 

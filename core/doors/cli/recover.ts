@@ -5,10 +5,9 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import { recoveryKindSchema } from '../../contracts/features/health.ts';
 import type { CommandContext } from './command-context.ts';
-import { confirmed } from './confirmed.ts';
+import { confirmed } from './questions.ts';
 import { exitCodes } from './exit-code.ts';
-import { tabled } from './kernel/shown.ts';
-import { cliCaller } from './caller.ts';
+import { tabled } from './kernel/view.ts';
 
 type Health = OpResult<'health.check'>;
 type Plan = OpResult<'recovery.plan'>;
@@ -23,8 +22,8 @@ export async function doctor(context: CommandContext, { full, fix }: DoctorOptio
   try {
     return await context.withClaw('any', async ({ claw }) => {
       const params = full === true ? { full: true } : {};
-      let health = await claw.op('health.check', params, cliCaller);
-      if (fix === true && (await fixAll(context, claw, health))) health = await claw.op('health.check', params, cliCaller);
+      let health = await claw.op('health.check', params);
+      if (fix === true && (await fixAll(context, claw, health))) health = await claw.op('health.check', params);
       context.output.result(health, () => describeHealth(health));
       return health.ok ? exitCodes.done : exitCodes.failed;
     });
@@ -48,7 +47,7 @@ async function fixAll(context: CommandContext, claw: Claw, { checks }: Health): 
       context.output.note(`${id}: left as it is.`);
       continue;
     }
-    const { did } = await claw.op('health.fix', { checkId: id, run: true }, cliCaller);
+    const { did } = await claw.op('health.fix', { checkId: id, run: true });
     for (const line of did) context.output.note(`${id}: ${line}`);
     hasFixed = true;
   }
@@ -91,13 +90,13 @@ export async function recover(context: CommandContext, { kind, target, yes }: Wa
   if (!known.success) throw new AppError('invalid_params', `There is no recovery called ${kind}.`, { hint: 'See: trayclaw recover' });
   return context.withClaw('any', async ({ claw }) => {
     const params: OpParams<'recovery.plan'> = { kind: known.data, ...(target === undefined ? {} : { target }) };
-    const plan = await claw.op('recovery.plan', params, cliCaller);
+    const plan = await claw.op('recovery.plan', params);
     const goesOn = plan.runs && (yes === true || (context.hasPerson && (await confirmed(context, describePlan(plan), 'Do it?'))));
     if (!goesOn) {
       context.output.result(plan, () => describePlan(plan));
       return plan.runs ? exitCodes.waiting : exitCodes.done;
     }
-    const done = await claw.op('recovery.run', { planId: plan.planId }, cliCaller);
+    const done = await claw.op('recovery.run', { planId: plan.planId });
     context.output.result(done, () => done.did.join('\n'));
     return exitCodes.done;
   });

@@ -11,8 +11,7 @@ import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 import { draftOf } from './first-contact.ts';
 import { openVault, readSecret } from './secrets.ts';
-import { askLine, chooseFrom } from './setup-questions.ts';
-import { cliCaller } from './caller.ts';
+import { askLine, chooseFrom } from './questions.ts';
 
 interface SetupOptions {
   readonly provider?: string;
@@ -57,7 +56,7 @@ async function setUp(context: CommandContext, connection: Connection, options: S
 }
 
 async function nobodyToAsk(claw: Claw): Promise<AppError> {
-  const { offers } = await claw.op('model.list', {}, cliCaller);
+  const { offers } = await claw.op('model.list', {});
   const [offer] = offers;
   const how =
     offer === undefined
@@ -69,8 +68,8 @@ async function nobodyToAsk(claw: Claw): Promise<AppError> {
 async function wishOf(context: CommandContext, claw: Claw, options: SetupOptions): Promise<Wish> {
   const { provider = '', keyEnv, keyStdin, baseUrl } = options;
   if (provider === 'demo') return { kind: 'model', ref: 'demo/offline' };
-  const { presets } = await claw.op('model.presets', {}, cliCaller);
-  const { offers } = await claw.op('model.list', {}, cliCaller);
+  const { presets } = await claw.op('model.presets', {});
+  const { offers } = await claw.op('model.list', {});
   const preset = presets.find(({ id }) => id === provider);
   const offered = offers.find((offer) => offer.preset === provider && (keyEnv === undefined || offer.variable === keyEnv));
   const address = baseUrl ?? offered?.baseUrl ?? preset?.baseUrl ?? null;
@@ -109,10 +108,7 @@ function fileWish({ io }: CommandContext, name: string, file: string): Wish {
 
 async function askWish(context: CommandContext, claw: Claw): Promise<Wish> {
   context.output.say('Looking for keys and model servers…');
-  const [{ models, offers }, { presets }] = await Promise.all([
-    claw.op('model.list', { look: true }, cliCaller),
-    claw.op('model.presets', {}, cliCaller),
-  ]);
+  const [{ models, offers }, { presets }] = await Promise.all([claw.op('model.list', { look: true }), claw.op('model.presets', {})]);
   const sources = [...new Set(models.filter(({ source }) => source.includes('://')).map(({ source }) => source))];
   const choices: { readonly words: string; readonly wish: () => Wish | Promise<Wish> }[] = [
     ...offers.map((offer) => ({
@@ -167,7 +163,7 @@ interface Done {
 
 async function useModel(claw: Claw, ref: string, { model }: SetupOptions): Promise<Done> {
   const chosen = model === undefined ? ref : `${ref.slice(0, ref.indexOf('/'))}/${model}`;
-  const { path, warnings } = await claw.op('config.set', { key: 'models.default', value: chosen }, cliCaller);
+  const { path, warnings } = await claw.op('config.set', { key: 'models.default', value: chosen });
   return { provider: chosen.slice(0, chosen.indexOf('/')), model: chosen, path, warnings };
 }
 
@@ -181,7 +177,7 @@ async function setUpProvider(
   const { claw } = connection;
   const { output } = context;
   output.note(`Asking ${provider.name}…`);
-  let tried = await claw.op('provider.try', { provider, ...(options.model === undefined ? {} : { modelId: options.model }) }, cliCaller);
+  let tried = await claw.op('provider.try', { provider, ...(options.model === undefined ? {} : { modelId: options.model }) });
   if (options.provider === undefined && tried.models.length > 1) tried = await tryOther(context, claw, provider, tried);
   const { ok, modelId, tookMs, error } = tried;
   if (!ok || modelId === null) {
@@ -198,7 +194,7 @@ async function setUpProvider(
     );
     return 'shown';
   }
-  const add = () => claw.op('provider.add', { provider, modelId }, cliCaller);
+  const add = () => claw.op('provider.add', { provider, modelId });
   const { model, path, warnings } = await withOpenVault(context, connection, add);
   return { provider: provider.name, model: model ?? modelId, path, warnings };
 }
@@ -206,7 +202,7 @@ async function setUpProvider(
 async function tryOther(context: CommandContext, claw: Claw, provider: ProviderDraft, tried: Tried): Promise<Tried> {
   const names = tried.models.map(({ modelId }) => modelId);
   const modelId = await askModel(context, names, tried.modelId ?? undefined);
-  return modelId === tried.modelId ? tried : claw.op('provider.try', { provider, modelId }, cliCaller);
+  return modelId === tried.modelId ? tried : claw.op('provider.try', { provider, modelId });
 }
 
 const MODELS_SHOWN = 20;
@@ -247,7 +243,7 @@ async function setWorkspace(
     options.workspace ?? (options.asks === true ? (await askLine(context, 'Folder to work in (Enter: as it is): ')).trim() : '');
   if (given === '') return null;
   const path = givenPath(context.io, given);
-  const { holds } = await claw.op('config.set', { key: 'workspace.path', value: path }, cliCaller);
+  const { holds } = await claw.op('config.set', { key: 'workspace.path', value: path });
   if (holds === 'next-start') context.output.note('The folder is used from the next start on.');
   return path;
 }

@@ -3,7 +3,7 @@
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
+import type { Caller, OpName, OpParams, OpResult } from '../../contracts/ops.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
 import { cliCaller } from './caller.ts';
 
@@ -115,10 +115,13 @@ export function idWords(op: OpName, parameter: string): string {
   return takesLast(op, parameter) ? 'its id, the first characters of it, or last for the newest' : 'its id, or the first characters of it';
 }
 
-/** A Claw that completes ids in its parameters. Fails with `invalid_params` if a prefix matches several. */
+/**
+ * A Claw of the command line: the caller of its operations is a person there, and ids in their parameters are completed. Fails with
+ * `invalid_params` if a prefix matches several.
+ */
 export function withShortIds(claw: Claw): Claw {
   return {
-    op: async <N extends OpName>(name: N, params: OpParams<N>, caller: Parameters<Claw['op']>[2]) =>
+    op: async <N extends OpName>(name: N, params: OpParams<N>, caller: Caller = cliCaller) =>
       claw.op(name, (await completed(claw, name, params)) as OpParams<N>, caller),
     events: (query) => claw.events(query),
     onDelta: (listener) => claw.onDelta(listener),

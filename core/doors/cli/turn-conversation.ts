@@ -1,6 +1,5 @@
 // Runs one message as a turn from the terminal: sends it, streams the answer, asks for approvals in place, cancels on Ctrl-C.
 
-import { cliCaller } from './caller.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { sleep } from '../../base/waits.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
@@ -60,7 +59,7 @@ export class TurnConversation {
   }
 
   send(message: OpParams<'message.send'>): Promise<ConversationEnd> {
-    return this.run(() => this.#options.claw.op('message.send', message, cliCaller));
+    return this.run(() => this.#options.claw.op('message.send', message));
   }
 
   /** Starts a turn and follows it until it ends, or waits for a person who is not here. */
@@ -102,7 +101,7 @@ export class TurnConversation {
     let result = await this.#stayWith(turnId, follower);
     if (signal.aborted) {
       await this.#cancelled.promise;
-      result = await this.#options.claw.op('turn.wait', { turnId, timeoutMs: 0 }, cliCaller);
+      result = await this.#options.claw.op('turn.wait', { turnId, timeoutMs: 0 });
     }
     this.#finishText(result, follower);
     if (lines !== null && result.status !== 'waiting') await this.#markRead(result.sessionId);
@@ -112,7 +111,7 @@ export class TurnConversation {
   /** The person has seen the answer here, so no other window shows it as new. */
   async #markRead(sessionId: string): Promise<void> {
     try {
-      await this.#options.claw.op('session.seen', { sessionId }, cliCaller);
+      await this.#options.claw.op('session.seen', { sessionId });
     } catch {
       // At worst it is shown as new once more.
     }
@@ -135,13 +134,13 @@ export class TurnConversation {
 
   async #stayWith(turnId: string, follower: TurnFollower): Promise<AskResult> {
     const { claw, lines } = this.#options;
-    let result = await claw.op('turn.wait', { turnId }, cliCaller);
+    let result = await claw.op('turn.wait', { turnId });
     for (let round = 0; round < roundsMax && result.status === 'waiting'; round++) {
       this.#finishText(result, follower);
       if (result.behind !== undefined)
         this.#context.output.note('An earlier turn of this session waits for you. Your message is kept, and its turn comes after that.');
       if (lines === null || !(await this.#askFor(result, lines)) || this.#interrupted.signal.aborted) break;
-      result = await claw.op('turn.wait', { turnId }, cliCaller);
+      result = await claw.op('turn.wait', { turnId });
     }
     return result;
   }
@@ -149,7 +148,7 @@ export class TurnConversation {
   /** Returns false if the person gave no answer. */
   async #askFor(result: AskResult, lines: LineReader): Promise<boolean> {
     const { claw } = this.#options;
-    const { approvals } = await claw.op('approval.list', {}, cliCaller);
+    const { approvals } = await claw.op('approval.list', {});
     const own = approvals.filter((approval) => approval.turnId === (result.behind ?? result.turnId));
     for (const approval of own) {
       const over = new AbortController();
@@ -172,7 +171,7 @@ export class TurnConversation {
 
   async #decide(decision: OpParams<'approval.decide'>): Promise<void> {
     try {
-      await this.#options.claw.op('approval.decide', decision, cliCaller);
+      await this.#options.claw.op('approval.decide', decision);
     } catch (cause) {
       if (!isAppError(cause) || cause.code !== 'approval_not_pending') throw cause;
       this.#context.output.say('It was decided elsewhere.');
@@ -185,7 +184,7 @@ export class TurnConversation {
       const { output } = this.#context;
       output.note(this.#isLate ? 'The time is up. Stopping this turn.' : 'Stopping this turn.');
       try {
-        await this.#options.claw.op('turn.cancel', { turnId }, cliCaller);
+        await this.#options.claw.op('turn.cancel', { turnId });
       } catch (cause) {
         // The turn may have ended in the meantime.
         output.note(cause instanceof Error ? cause.message : String(cause));

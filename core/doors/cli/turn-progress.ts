@@ -1,5 +1,6 @@
 // One line that says what a turn is doing while nothing else is printed, and for how long. Only on a terminal, and only after a while.
 
+import { objectIn } from '../../base/json.ts';
 import type { Clock } from '../../base/clock.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 import type { Output } from './output.ts';
@@ -54,13 +55,7 @@ export class TurnProgress {
 
 /** A call in a few words: the tool and the first text among its arguments, which says what it works on. */
 export function callInWords(tool: string, argsJson: string): string {
-  let args: unknown;
-  try {
-    args = JSON.parse(argsJson);
-  } catch {
-    return tool;
-  }
-  const first = typeof args === 'object' && args !== null ? Object.values(args).find((value) => typeof value === 'string') : undefined;
+  const first = Object.values(objectIn(argsJson) ?? {}).find((value) => typeof value === 'string');
   return first === undefined ? tool : `${tool} · ${first}`;
 }
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { CommandContext } from './command-context.ts';
-import { tabled } from './kernel/shown.ts';
+import { tabled } from './kernel/view.ts';
 import { exitCodes } from './exit-code.ts';
 import { describeFile } from './file-diff.ts';
 import type { Paint } from './output.ts';

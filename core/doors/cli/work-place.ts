@@ -14,7 +14,6 @@ import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
 import { isInsideTool } from './person-only.ts';
-import { cliCaller } from './caller.ts';
 
 export interface PlaceOptions {
   readonly session?: string;
@@ -42,7 +41,7 @@ export async function choosePlace(
   const named = options.cwd === undefined ? {} : { workspace: givenPath(context.io, options.cwd) };
   // A session that is named must be there: a slip of the pen begins no new conversation. It keeps its folder; the runtime rejects another.
   if (options.session !== undefined) {
-    await claw.op('session.get', { sessionId: options.session, limit: 1 }, cliCaller);
+    await claw.op('session.get', { sessionId: options.session, limit: 1 });
     return { sessionId: options.session, ...named };
   }
   const workspace = named.workspace ?? (await chooseFolder(context, claw, lines));
@@ -53,10 +52,10 @@ export async function choosePlace(
 async function chooseFolder(context: CommandContext, claw: Claw, lines: LineReader | null): Promise<string | null> {
   // Inside a tool the folder does not change, because only a person may open another one.
   if (isInsideTool(context.io.env)) return null;
-  const look = await claw.op('workspace.look', { path: context.io.cwd }, cliCaller);
+  const look = await claw.op('workspace.look', { path: context.io.cwd });
   if (look.state === 'trusted') return look.path;
   if (look.state === 'configured' || look.state === 'data' || look.state === 'missing') return null;
-  const { configured } = await claw.op('workspace.list', {}, cliCaller);
+  const { configured } = await claw.op('workspace.list', {});
   if (lines !== null && look.state !== 'refused') return askToTrust(context, claw, { lines, look, configured });
   const why = look.state === 'refused' ? look.reason : `To work in ${look.path}, add --cwd .`;
   context.output.note(`Working in ${revealed(configured)}. ${revealed(why)}`);
@@ -78,14 +77,14 @@ async function askToTrust(
     const answer = await lines.ask(question, gone.signal);
     if (gone.signal.aborted) throw new AppError('cancelled', 'Nothing was asked.');
     if (!/^y(es)?$/i.test(answer?.trim() ?? '')) return null;
-    return (await claw.op('workspace.trust', { path: look.path }, cliCaller)).path;
+    return (await claw.op('workspace.trust', { path: look.path })).path;
   } finally {
     stopListening();
   }
 }
 
 async function findNewest(claw: Claw, folder: string | null): Promise<string> {
-  const look = folder === null ? null : await claw.op('workspace.look', { path: folder }, cliCaller);
+  const look = folder === null ? null : await claw.op('workspace.look', { path: folder });
   const workspace = look === null || look.state === 'configured' ? null : look.path;
   const [newest] = await conversations(claw, { workspace });
   if (newest !== undefined) return newest.sessionId;
@@ -96,7 +95,7 @@ async function findNewest(claw: Claw, folder: string | null): Promise<string> {
 
 /** The conversations at this machine, the newest first, pinned or not. */
 export async function conversations(claw: Claw, where: Pick<OpParams<'session.list'>, 'workspace'>): Promise<SessionInfo[]> {
-  const { sessions } = await claw.op('session.list', { ...where, limit: SESSIONS_MAX }, cliCaller);
+  const { sessions } = await claw.op('session.list', { ...where, limit: SESSIONS_MAX });
   return sessions.filter(isConversation).sort((a, b) => b.updatedAtMs - a.updatedAtMs);
 }
 

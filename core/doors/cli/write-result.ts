@@ -4,8 +4,7 @@ import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { errnoOf } from '../../base/errno.ts';
 import { renameOver } from '../../base/rename-over.ts';
-import { AppError, noPath } from '../../contracts/errors.ts';
-import { whyFileFailed } from '../../contracts/unreadable-file.ts';
+import { AppError, noPath, whyFileFailed } from '../../contracts/errors.ts';
 
 /** A result may quote private data. A file that is overwritten keeps the permissions that its owner gave it. */
 const OWNER_ONLY = 0o600;

@@ -6,7 +6,7 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Attachment } from '../../contracts/attachments.ts';
 import type { Channel, ChannelInbound, ChannelLink, ChannelReceipt, ChatAddress } from '../../contracts/channels.ts';
-import { messageTextMax } from '../../contracts/op-params.ts';
+import { messageTextMax } from '../../contracts/define-ops.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { wholeBounds } from '../../contracts/turn-bounds.ts';
 import type { IdSource } from '../../base/ids.ts';

@@ -3,17 +3,15 @@
 import { setImmediate as giveWay } from 'node:timers/promises';
 import { noTurn } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
-import { exportTurn, type ActivityFilter, type TurnRow } from '../../store/session/session.ts';
+import { exportTurn, type TurnRow } from '../../store/session/session.ts';
 import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'log'>;
 
-type ActivityOps = Pick<OpHandlers, 'turn.events' | 'turn.export' | 'activity.search'>;
-
 const PAGE = 2_000;
 const HITS = 50;
 
-export function createActivityOps(deps: Deps): ActivityOps {
+export function createActivityOps(deps: Deps) {
   return {
     'turn.events': ({ turnId, after = 0, limit = PAGE }) => {
       const row = findTurn(deps, turnId);
@@ -25,7 +23,7 @@ export function createActivityOps(deps: Deps): ActivityOps {
       return { text: exportTurn(deps.log.reads.turn(sessionId, turnId, firstSeq), format) };
     },
     'activity.search': (params) => search(deps, params),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function findTurn(deps: Deps, turnId: string): TurnRow {
@@ -40,14 +38,10 @@ async function search(deps: Deps, params: OpParsed<'activity.search'>): Promise<
   while (log.activity.catchUp()) await giveWay();
   const { limit = HITS, ...given } = params;
   // One extra row shows whether there is a next page.
-  const found = log.activity.find(withoutUndefined(given), limit + 1);
+  const found = log.activity.find(given, limit + 1);
   const page = found.slice(0, limit);
   return {
     hits: page.map((hit) => ({ ...hit, title: log.index.session(hit.sessionId)?.title ?? '' })),
     nextBefore: found.length > limit ? (page.at(-1)?.seq ?? null) : null,
   };
-}
-
-function withoutUndefined(given: Omit<OpParsed<'activity.search'>, 'limit'>): ActivityFilter {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

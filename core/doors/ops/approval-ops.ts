@@ -10,12 +10,7 @@ import { previewGrant } from './grant-preview.ts';
 
 type Deps = Pick<OpsParts, 'clock' | 'facts' | 'gate' | 'log' | 'panic' | 'policy' | 'turns' | 'safety' | 'tools' | 'workspaces'>;
 
-type ApprovalOps = Pick<
-  OpHandlers,
-  'approval.list' | 'approval.decide' | 'grant.list' | 'grant.revoke' | 'grant.preview' | 'outcome.list' | 'outcome.settle'
->;
-
-export function createApprovalOps(deps: Deps): ApprovalOps {
+export function createApprovalOps(deps: Deps) {
   return {
     'approval.list': (params) => ({ approvals: params.all === true ? deps.policy.recentApprovals() : deps.policy.pendingApprovals() }),
     'approval.decide': (params, caller) => decideApproval(deps, params, caller),
@@ -30,7 +25,7 @@ export function createApprovalOps(deps: Deps): ApprovalOps {
     'grant.preview': (params) => previewGrant(deps, params),
     'outcome.list': () => ({ outcomes: listOutcomes(deps) }),
     'outcome.settle': (params, caller) => settleOutcome(deps, params, caller),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function decideApproval(deps: Deps, params: OpParsed<'approval.decide'>, caller: Caller): Approval {

@@ -24,10 +24,7 @@ type Deps = Pick<
   'artifactStore' | 'clock' | 'settings' | 'gate' | 'log' | 'safety' | 'sandbox' | 'secrets' | 'tools' | 'workspaces'
 >;
 
-type Families = 'audit' | 'replay' | 'policy' | 'sandbox' | 'safety' | 'config' | 'secret' | 'artifact' | 'backup';
-type AuditOps = Pick<OpHandlers, Extract<keyof OpHandlers, `${Families}.${string}`>>;
-
-export function createAuditOps(deps: Deps): AuditOps {
+export function createAuditOps(deps: Deps) {
   return {
     'audit.verify': () => auditLog(deps.log),
     'audit.accept': (_params, caller) => ({ accepted: acceptGaps(deps.log, caller.actor) }),
@@ -61,7 +58,7 @@ export function createAuditOps(deps: Deps): AuditOps {
     'backup.create': () => backup(deps),
     'backup.list': () => ({ backups: listBackups(deps.log.storage.home, deps.clock.nowMs()) }),
     'backup.verify': (params) => verifyBackup(params.file, { home: deps.log.storage.home, nowMs: deps.clock.nowMs() }),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function replay(deps: Deps, turnId: string): OpResult<'replay.run'> {

@@ -8,13 +8,11 @@ import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'budget' | 'clock' | 'log'>;
 
-type BudgetOps = Pick<OpHandlers, 'budget.get' | 'budget.allow'>;
-
-export function createBudgetOps(deps: Deps): BudgetOps {
+export function createBudgetOps(deps: Deps) {
   return {
     'budget.get': (params) => readStates(deps, params),
     'budget.allow': (params, caller) => allowMore(deps, params, caller),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function readStates(deps: Deps, named: { turnId?: string | undefined; sessionId?: string | undefined }): OpResult<'budget.get'> {
@@ -68,7 +66,7 @@ function placeOfTurn(deps: Deps, turnId: string): BudgetPlace {
   const row = deps.log.index.turn(turnId);
   if (row === null) throw noTurn(turnId);
   const started = deps.log.reads.turn(row.sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.started');
-  const { continues, bounds, helper } = started?.type === 'turn.started' ? started.body : {};
+  const { continues, bounds, helper } = started?.body ?? {};
   const place = { turnId, sessionId: row.sessionId, nowMs: deps.clock.nowMs(), continues: continues?.turnIds ?? [] };
   return { ...place, ...(bounds === undefined ? {} : { limits: bounds }), ...(helper === undefined ? {} : { payers: helper.payers }) };
 }

@@ -9,18 +9,7 @@ import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'checkpoints' | 'helpers' | 'ids' | 'log' | 'panic' | 'policy' | 'safety' | 'tools' | 'turns' | 'workspaces'>;
 
-type CheckpointOps = Pick<
-  OpHandlers,
-  | 'checkpoint.list'
-  | 'checkpoint.preview'
-  | 'checkpoint.restore'
-  | 'checkpoint.diff'
-  | 'checkpoint.review'
-  | 'checkpoint.undo'
-  | 'approval.diff'
->;
-
-export function createCheckpointOps(deps: Deps): CheckpointOps {
+export function createCheckpointOps(deps: Deps) {
   return {
     'checkpoint.list': (params) => ({
       checkpoints: deps.checkpoints.list({ ...params, limit: params.limit ?? 100 }).map(describeCheckpoint),
@@ -47,7 +36,7 @@ export function createCheckpointOps(deps: Deps): CheckpointOps {
       return restore(deps, reviewedOf(deps, params), { ...params, ...part }, caller);
     },
     'approval.diff': (params) => diffOfApproval(deps, params.approvalId),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 interface RestoreOptions {

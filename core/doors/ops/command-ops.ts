@@ -2,8 +2,7 @@
 
 import { counted } from '../../base/counted.ts';
 import { formatUsd } from '../../base/format-usd.ts';
-import { AppError, isAppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, isAppError, noSuch } from '../../contracts/errors.ts';
 import { chatCommands, commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
 import { doors } from '../../contracts/doors.ts';
 import { planChoiceSchema } from '../../contracts/turn-bounds.ts';
@@ -35,7 +34,7 @@ type Outcome = Partial<Omit<OpResult<'command.run'>, 'command'>> & { readonly te
 
 const LISTED = 20;
 
-export function createCommandOps(deps: Deps, ops: OtherOps): CommandOps {
+export function createCommandOps(deps: Deps, ops: OtherOps) {
   return {
     'command.list': (_params, caller) => ({ commands: available(deps, caller).map(describe) }),
     'command.complete': ({ line, sessionId }, caller) => ({
@@ -53,7 +52,7 @@ export function createCommandOps(deps: Deps, ops: OtherOps): CommandOps {
       const follow = outcome.waiting ?? false;
       return { command: spec.name, sessionId: sessionId ?? null, turnId: null, waiting: false, file: null, follow, ...outcome };
     },
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function folderOf({ log, workspaces }: Deps, sessionId: string | undefined): string | null {

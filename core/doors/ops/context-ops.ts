@@ -8,19 +8,17 @@ import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'agents' | 'compaction' | 'continuity' | 'ids' | 'log' | 'safety'>;
 
-type ContextOps = Pick<OpHandlers, 'rule.pin' | 'rule.unpin' | 'rule.list' | 'session.compact'>;
-
 /** Limits per session or agent, because more rules would crowd out the conversation. */
 const RULES_MAX = 100;
 const RULE_CHARS_MAX = 12_000;
 
-export function createContextOps(deps: Deps): ContextOps {
+export function createContextOps(deps: Deps) {
   return {
     'rule.pin': (params, caller) => pin(deps, params, caller),
     'rule.unpin': (params, caller) => unpin(deps, params, caller),
     'rule.list': ({ sessionId }) => ({ rules: sessionId === undefined ? deps.continuity.rules() : rulesIn(deps, sessionId) }),
     'session.compact': ({ sessionId }, caller) => compact(deps, sessionId, caller),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function pin(deps: Deps, params: OpParsed<'rule.pin'>, { actor }: Caller): PinnedRule {

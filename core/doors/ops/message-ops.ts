@@ -31,24 +31,7 @@ type Deps = Pick<
   | 'tools'
 >;
 
-type MessageOps = Pick<
-  OpHandlers,
-  | 'message.send'
-  | 'turn.wait'
-  | 'turn.cancel'
-  | 'turn.steer'
-  | 'turn.continue'
-  | 'turn.retry'
-  | 'turn.branch'
-  | 'turn.live'
-  | 'turn.get'
-  | 'pack.get'
-  | 'pack.preview'
-  | 'tool.run'
-  | 'tool.list'
->;
-
-export function createMessageOps(deps: Deps): MessageOps {
+export function createMessageOps(deps: Deps) {
   return {
     'message.send': async (params, caller) => {
       // Waits only while the first start still searches for a model. Otherwise the message is accepted at once.
@@ -81,7 +64,7 @@ export function createMessageOps(deps: Deps): MessageOps {
     'pack.preview': (params, caller) => previewPack(deps, params, caller),
     'tool.run': (params, caller) => runTool(deps, params, caller),
     'tool.list': () => ({ tools: deps.tools.list(), shows: deps.tools.shown() }),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 const CANCEL_WAIT_MS = 5_000;

@@ -8,14 +8,12 @@ import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'chats' | 'log' | 'outbox'>;
 
-type OutboxOps = Pick<OpHandlers, 'outbox.list' | 'outbox.settle' | 'chat.list' | 'chat.bind'>;
-
 const LISTED = 100;
 const CHATS_MAX = 1_000;
 const open: readonly OutboundState[] = ['queued', 'sending', 'failed', 'uncertain'];
 const all: readonly OutboundState[] = [...open, 'sent', 'dropped'];
 
-export function createOutboxOps(deps: Deps): OutboxOps {
+export function createOutboxOps(deps: Deps) {
   return {
     'outbox.list': ({ state, all: everything, sessionId, limit }) => ({
       items: deps.outbox.list({
@@ -27,7 +25,7 @@ export function createOutboxOps(deps: Deps): OutboxOps {
     'outbox.settle': ({ outboundId, answer }, caller) => deps.outbox.settle(outboundId, answer, caller.actor),
     'chat.list': ({ channel }) => ({ chats: deps.chats.chats({ channel, limit: CHATS_MAX }) }),
     'chat.bind': (params, caller) => bind(deps, params, caller),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 /** Fails for an unknown chat. Only its channel registers a chat, because the channel knows the person behind it. */

@@ -17,8 +17,7 @@ const EVENTS_MAX = 10_000;
 
 /** `turn` contains the events of the pack's turn. */
 export function textsOf(deps: Deps, built: EventOf<'pack.built'>, turn: readonly AnyEvent[], tail: string | undefined): PackText[] {
-  const started = turn.find((event) => event.type === 'turn.started');
-  const body = started?.type === 'turn.started' ? started.body : null;
+  const body = turn.find((event) => event.type === 'turn.started')?.body;
   const agentId = body?.agentId ?? '';
   const allowed = body?.bounds?.tools ?? null;
   const tools = deps.tools.list().filter(({ name }) => allowed === null || allowed.includes(name));

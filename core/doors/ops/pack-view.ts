@@ -20,8 +20,7 @@ export function readPackView(deps: Deps, packId: string): OpResult<'pack.get'> {
   transcript.keepFrom(built.body.fromSessionSeq);
   const { tokens, budgetTokens, sections, dropped, truncated, parts } = built.body;
   const tail = tailOf(events, built.body);
-  const started = events.find((event) => event.type === 'turn.started');
-  const workspace = started?.type === 'turn.started' ? started.body.workspace : undefined;
+  const workspace = events.find((event) => event.type === 'turn.started')?.body.workspace;
   const messages = [
     { role: 'system', text: deps.packer.systemText(workspace ?? null) },
     ...transcript.messages.map(show),

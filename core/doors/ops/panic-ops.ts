@@ -1,6 +1,6 @@
 // The operations of the panic stop. The order matters: stop in memory, end the processes, then record the stop.
 
-import { sleep } from '../../base/waits.ts';
+import { settlesWithin } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
@@ -11,12 +11,10 @@ import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'clock' | 'head' | 'log' | 'panic' | 'processes' | 'turns'>;
 
-type PanicOps = Pick<OpHandlers, 'panic.engage' | 'panic.release' | 'panic.status'>;
-
 /** How long the operation waits for turns to record their end. The processes have already ended. */
 const SETTLE_MAX_MS = 2_000;
 
-export function createPanicOps(deps: Deps): PanicOps {
+export function createPanicOps(deps: Deps) {
   return {
     'panic.engage': (params, caller) => engage(deps, params.reason ?? 'A person pressed the panic stop.', caller.actor),
     'panic.release': (_params, caller) => {
@@ -28,7 +26,7 @@ export function createPanicOps(deps: Deps): PanicOps {
       return deps.panic.status;
     },
     'panic.status': () => deps.panic.status,
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 async function engage(deps: Deps, reason: string, by: string): Promise<PanicStatus> {
@@ -44,9 +42,7 @@ async function engage(deps: Deps, reason: string, by: string): Promise<PanicStat
     throw new AppError(unrecorded.code, `${stoppedWords(deps.panic.status)}. This could not be recorded. ${unrecorded.message}`, {
       cause: unrecorded,
     });
-  const waited = new AbortController();
-  await Promise.race([deps.turns.whenIdle(), sleep(SETTLE_MAX_MS, waited.signal)]);
-  waited.abort();
+  await settlesWithin(deps.turns.whenIdle(), SETTLE_MAX_MS);
   return deps.panic.status;
 }
 

@@ -30,9 +30,7 @@ type Deps = Pick<
   | 'tools'
 >;
 
-type ProviderOps = Pick<OpHandlers, 'model.list' | 'model.route' | 'model.test' | 'model.presets' | 'provider.try' | 'provider.add'>;
-
-export function createProviderOps(deps: Deps): ProviderOps {
+export function createProviderOps(deps: Deps) {
   return {
     'model.list': async ({ look, provider }, { gone: signal }) => {
       if (look === true) await Promise.all([deps.models.discover(signal), deps.models.lookAtServers(signal)]);
@@ -48,7 +46,7 @@ export function createProviderOps(deps: Deps): ProviderOps {
     'model.presets': () => ({ presets: deps.models.presets() }),
     'provider.try': (params, caller) => tryProvider(deps, params, caller),
     'provider.add': (params, caller) => addProvider(deps, params, caller),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 /** Tests a provider. A server without a model list may still respond if a model is named. Fails as `testModel` does. */

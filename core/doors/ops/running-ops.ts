@@ -10,7 +10,7 @@ type Turn = OpResult<'running.list'>['turns'][number];
 /** Arguments are truncated here. More is not needed to identify a call. */
 const argsCharsMax = 2_000;
 
-export function createRunningOps({ background, log, safety }: Deps): Pick<OpHandlers, 'running.list' | 'running.stop'> {
+export function createRunningOps({ background, log, safety }: Deps) {
   const titleOf = (sessionId: string): string => log.index.session(sessionId)?.title ?? '';
   return {
     'running.list': () => {
@@ -40,7 +40,7 @@ export function createRunningOps({ background, log, safety }: Deps): Pick<OpHand
       };
     },
     'running.stop': async ({ commandId }) => ({ stopped: await background.stop(commandId) }),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function runningCalls(log: Deps['log']): Map<string, Turn['calls']> {

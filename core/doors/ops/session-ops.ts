@@ -16,14 +16,12 @@ import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'agents' | 'helpers' | 'ids' | 'log' | 'models' | 'policy' | 'turns' | 'workspaces'>;
 
-type SessionOps = Omit<Pick<OpHandlers, `session.${string}` & keyof OpHandlers>, 'session.compact'>;
-
 const LISTED = 200;
 const WINDOW = 300;
 /** The maximum number of events in a page of turns. */
 const PAGE_MAX = 5_000;
 
-export function createSessionOps(deps: Deps): SessionOps {
+export function createSessionOps(deps: Deps) {
   const { log } = deps;
   return {
     'session.list': (params) => list(deps, params),
@@ -49,7 +47,7 @@ export function createSessionOps(deps: Deps): SessionOps {
       return { text: params.format === 'jsonl' ? exportJsonl(events) : exportMarkdown(row.title, events) };
     },
     'session.delete': (params) => remove(deps, params.sessionId),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function list(deps: Deps, params: OpParsed<'session.list'>): OpResult<'session.list'> {

@@ -11,7 +11,6 @@ import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'clock' | 'gate' | 'log' | 'panic' | 'policy' | 'workspaces'>;
 
-type WorkspaceOps = Pick<OpHandlers, `workspace.${string}` & keyof OpHandlers>;
 type Trusted = OpResult<'workspace.trust'>;
 
 /** The `approvalId` of a grant that a person gave without being asked. */
@@ -19,7 +18,7 @@ const givenBefore = 'workspace';
 const FOLDERS_MAX = 50;
 const NAMES_LOOKED_AT = 2_000;
 
-export function createWorkspaceOps(deps: Deps): WorkspaceOps {
+export function createWorkspaceOps(deps: Deps) {
   return {
     'workspace.list': () => ({ configured: deps.workspaces.configured, workspaces: list(deps) }),
     'workspace.look': ({ path, folders }) => ({
@@ -28,7 +27,7 @@ export function createWorkspaceOps(deps: Deps): WorkspaceOps {
     }),
     'workspace.trust': (params) => trust(deps, params),
     'workspace.forget': (params, caller) => forget(deps, params, caller),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function list(deps: Deps): Trusted[] {

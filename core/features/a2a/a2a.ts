@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorAdmission, DoorAgents, DoorRequest, DoorRoute } from '../../contracts/door-route.ts';
-import { groupAgentOf, isPeerModel, type a2aOps, type PeerView } from '../../contracts/features/a2a.ts';
+import { groupAgentOf, isPeerModel, type PeerView } from '../../contracts/features/a2a.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { ModelPort } from '../../runtime/turns/turns.ts';
@@ -65,13 +65,13 @@ export const a2a = defineBuiltInFeature({
     let takesWork = false;
     const ownAgents = () => agents.list().filter(({ model }) => !isPeerModel(model));
     let desk: TaskDesk | null = null;
-    const handlers: Pick<OpHandlers, keyof typeof a2aOps> = {
+    const handlers = {
       'a2a.card': ({ url = readInstanceFile(spine.home)?.url ?? 'http://127.0.0.1' }) => ({
         enabled: config.doors.a2a.enabled,
         card: cardOf(url.replace(/\/+$/, ''), ownAgents(), version),
       }),
       'a2a.peers': async () => ({ peers: await links.look(spine.closing) }),
-    };
+    } satisfies Partial<OpHandlers>;
     const open = (claw: Claw): DoorRoute['answer'] => {
       const isOpen = config.doors.a2a.enabled;
       const has = (agentId: string): boolean => ownAgents().some((one) => one.agentId === agentId);

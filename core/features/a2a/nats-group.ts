@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType, type ConsumerMessages } from '@nats-io/jetstream';
 import * as z from 'zod';
-import { sleep } from '../../base/waits.ts';
-import { parseJson } from '../../base/json.ts';
+import { settlesWithin } from '../../base/waits.ts';
+import { jsonIn } from '../../base/json.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
 import { carriedBudgetSchema, peerStateSchema, type A2aConfig } from '../../contracts/features/a2a.ts';
@@ -145,8 +145,10 @@ export class NatsGroup {
     if (connection === null || connection.isClosed()) return;
     // Flushes pending writes first, since the client fails on writes after the connection ends. An unreachable server does not delay
     // closing for long.
-    const drained = connection.drain().catch(() => undefined);
-    await Promise.race([drained, sleep(CLOSE_MS)]);
+    await settlesWithin(
+      connection.drain().catch(() => undefined),
+      CLOSE_MS,
+    );
     await connection.close();
   }
 
@@ -205,8 +207,7 @@ export class NatsGroup {
    * message.
    */
   async #work(connection: NatsConnection, desk: TaskDesk, message: Held): Promise<void> {
-    const given = parseJson(decoder.decode(message.data));
-    const job = jobSchema.safeParse(given.ok ? given.value : null);
+    const job = jobSchema.safeParse(jsonIn(decoder.decode(message.data)));
     if (!job.success) {
       message.term();
       return;

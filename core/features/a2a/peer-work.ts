@@ -216,8 +216,8 @@ export class PeerWork {
   #startOf(sessionId: string, turnId: string): Start {
     const { log } = this.#deps;
     const row = log.index.turn(turnId);
-    const start = row === null ? undefined : log.reads.turn(sessionId, turnId, row.firstSeq).find(({ type }) => type === 'turn.started');
-    if (start?.type !== 'turn.started') throw new AppError('not_found', `There is no turn ${turnId} that could ask a peer.`);
+    const start = row === null ? undefined : log.reads.turn(sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.started');
+    if (start === undefined) throw new AppError('not_found', `There is no turn ${turnId} that could ask a peer.`);
     return start.body;
   }
 

@@ -253,8 +253,7 @@ export class TaskDesk {
     const turn = log.index.turn(taskId);
     const events = turn === null ? [] : log.reads.turn(sessionId, taskId, turn.firstSeq);
     const message = events.find((event) => event.type === 'user.message');
-    const end = events.findLast((event) => event.type === 'turn.finished');
-    const finished = end?.type === 'turn.finished' ? end.body : null;
+    const finished = events.findLast((event) => event.type === 'turn.finished')?.body ?? null;
     const status = this.#statusOf(taskId);
     return {
       taskId,
@@ -262,7 +261,7 @@ export class TaskDesk {
       messageId,
       state: stateOf[status],
       atMs: events.at(-1)?.atMs ?? atMs,
-      asked: message?.type === 'user.message' ? message.body.text : '',
+      asked: message?.body.text ?? '',
       text: finished?.status === 'done' ? this.#outward(finished.text) : '',
       note: this.#noteOf(status, finished),
       spent: finished === null ? null : { usage: finished.usage, costUsd: finished.costUsd },

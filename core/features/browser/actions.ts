@@ -4,10 +4,10 @@
 import { basename } from 'node:path';
 import { readFileSync, statSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
-import { sleep } from '../../base/waits.ts';
+import { settlesWithin, sleep } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ArtifactRef, ToolContext } from '../../contracts/tools.ts';
-import { settlesWithin, type createCheckedPaths } from '../../hands/tools/tools.ts';
+import type { createCheckedPaths } from '../../hands/tools/tools.ts';
 import type { BrowserArgs } from './arguments.ts';
 import type { BrowserHost } from './browser-host.ts';
 import { describeAction, effectOf } from './call-facts.ts';

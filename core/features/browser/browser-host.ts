@@ -2,9 +2,8 @@
 // since the last call, and the guard that checks their requests. Makes no decision about calls.
 
 import type { BrowserContext, Dialog, Download, Page, Request, Route } from 'playwright-core';
-import { orAborted, sleep } from '../../base/waits.ts';
+import { orAborted, settlesWithin, sleep } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { settlesWithin } from '../../hands/tools/tools.ts';
 import { CheckingProxy, type CheckingProxyDeps } from './checking-proxy.ts';
 import { launchBrowser, type LaunchPlan } from './launch.ts';
 import { PageGuard, type PageGuardDeps, type PageRequest } from './page-guard.ts';

@@ -2,7 +2,7 @@
 
 import type { CDPSession, Page } from 'playwright-core';
 import { AppError } from '../../contracts/errors.ts';
-import { settlesWithin } from '../../hands/tools/tools.ts';
+import { settlesWithin } from '../../base/waits.ts';
 
 const NAVIGATIONS = 4;
 const WITHIN_MS = 2_000;

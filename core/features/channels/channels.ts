@@ -9,11 +9,9 @@ import { sleep } from '../../base/waits.ts';
 import type { ChatService, ChannelTrial, ResolveSecret } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorAgents } from '../../contracts/door-route.ts';
-import { AppError, toAppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch, toAppError } from '../../contracts/errors.ts';
 import { unwell, well, type Finding } from '../../contracts/health.ts';
 import type { OpHandlers, OpParsed, OpResult, ServedCaller } from '../../contracts/ops.ts';
-import type { channelOps } from '../../contracts/features/channels.ts';
 import { every, readKept } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Contribution, type Spine } from '../feature.ts';
 import { channelMigrations, ChannelRows } from './rows.ts';
@@ -81,7 +79,7 @@ function drawCode(): string {
 
 const isOn = (one: ServiceChannel): boolean => one.state !== 'off';
 
-function createHandlers(services: readonly ServiceChannel[]): Pick<OpHandlers, Exclude<keyof typeof channelOps, 'channel.try'>> {
+function createHandlers(services: readonly ServiceChannel[]) {
   const all = services.filter(isOn);
   const find = (name: string): ServiceChannel => {
     const found = all.find((one) => one.name === name);
@@ -128,7 +126,7 @@ function createHandlers(services: readonly ServiceChannel[]): Pick<OpHandlers, E
       find(channel).setPaused(false, caller.actor);
       return statuses();
     },
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function peopleOf({ name: channel, pairing }: ServiceChannel): OpResult<'channel.people'>['people'] {

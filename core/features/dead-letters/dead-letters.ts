@@ -4,7 +4,6 @@ import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { DeadLetters } from './letters.ts';
 import { deadLetterMigrations, DeadLetterRows } from './rows.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
-import type { deadLetterOps } from '../../contracts/features/dead-letters.ts';
 import { counted } from '../../base/counted.ts';
 import { unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
@@ -38,12 +37,12 @@ export const deadLetters = defineBuiltInFeature({
   },
 });
 
-function createDeadLetterOps(letters: Pick<DeadLetters, 'list' | 'retry' | 'clear'>): Pick<OpHandlers, keyof typeof deadLetterOps> {
+function createDeadLetterOps(letters: Pick<DeadLetters, 'list' | 'retry' | 'clear'>) {
   return {
     'dlq.list': ({ limit }) => ({ letters: letters.list(limit ?? 100) }),
     'dlq.retry': ({ letterId }, caller) => letters.retry(letterId, caller.actor),
     'dlq.clear': ({ letterId }, caller) => ({ cleared: letters.clear(letterId ?? null, caller.actor) }),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 interface Counts {

@@ -46,8 +46,7 @@ function earlierOf({ continues, retries }: EventOf<'turn.started'>['body']): str
 
 function channelOf(log: SessionLog, sessionId: string, events: readonly AnyEvent[]): string {
   const message = events.find((event) => event.type === 'user.message');
-  if (message?.type === 'user.message') return message.body.channel;
-  return startOf(events)?.channel ?? log.index.session(sessionId)?.channel ?? 'unknown';
+  return message?.body.channel ?? startOf(events)?.channel ?? log.index.session(sessionId)?.channel ?? 'unknown';
 }
 
 function whyLeft(
@@ -71,8 +70,7 @@ function eventsOf(log: SessionLog, turnId: string): AnyEvent[] {
 }
 
 function startOf(events: readonly AnyEvent[]): EventOf<'turn.started'>['body'] | null {
-  const started = events.find((event) => event.type === 'turn.started');
-  return started?.type === 'turn.started' ? started.body : null;
+  return events.find((event) => event.type === 'turn.started')?.body ?? null;
 }
 
 /** Failures of a server, the network or this machine that may pass without any change. Every other error code needs a person. */

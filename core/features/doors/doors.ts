@@ -4,10 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { counted } from '../../base/counted.ts';
 import { localDay } from '../../base/local-day.ts';
 import { doors as callerDoors } from '../../contracts/doors.ts';
-import { AppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
-import type { doorOps, DoorToken, DoorTokenView, TokenDoor } from '../../contracts/features/doors.ts';
+import type { DoorToken, DoorTokenView, TokenDoor } from '../../contracts/features/doors.ts';
 import { type HealthSource, warning, well } from '../../contracts/health.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { defineBuiltInFeature, type Contribution, type Spine } from '../feature.ts';
@@ -26,7 +25,7 @@ export const doors = defineBuiltInFeature({
   create: (spine: Taken, rows: DoorRows) => {
     const { config, clock } = spine;
     const tokens = new DoorTokens(rows, clock, () => config.budget.perTurnUsd);
-    const handlers: Pick<OpHandlers, keyof typeof doorOps> = {
+    const handlers = {
       'door.list': () => {
         const held = rows.tokens();
         const tokensOf = (door: TokenDoor): number => held.filter(({ token }) => token.door === door).length;
@@ -51,7 +50,7 @@ export const doors = defineBuiltInFeature({
         tokens.reload();
         return revoked;
       },
-    };
+    } satisfies Partial<OpHandlers>;
     const seen = (): DoorsSeen => {
       const nowMs = clock.nowMs();
       return { tokens: rows.tokens().map((row) => viewOf(row, localDay(nowMs))), nowMs, isOpen: (door) => config.doors[door].enabled };

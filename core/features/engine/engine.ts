@@ -16,18 +16,16 @@ type Taken = Pick<Spine, 'home' | 'settings' | 'logger' | 'panic' | 'engine'>;
 const registryUrl = 'https://registry.npmjs.org';
 const limits = { connectMs: 15_000, headersMs: 30_000, idleMs: 30_000, totalMs: 15 * 60_000, bytesMax: 128 * 1024 * 1024 };
 
-type EngineHandlers = Pick<OpHandlers, 'engine.get' | 'engine.install' | 'engine.remove'>;
-
 export const engine = defineBuiltInFeature({
   name: 'engine',
   create: (spine: Taken) => {
     const { home, settings, engine: access } = spine;
     const installer = new EngineInstaller(spine, access);
-    const handlers: EngineHandlers = {
+    const handlers = {
       'engine.get': () => installer.state(),
       'engine.install': (_params, { gone }) => installer.install(gone),
       'engine.remove': () => installer.remove(),
-    };
+    } satisfies Partial<OpHandlers>;
     const check = (): Finding[] => {
       const { providers, embeddings } = settings.config;
       const files = Object.entries(providers).flatMap(([name, provider]) =>

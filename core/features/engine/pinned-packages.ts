@@ -1,4 +1,4 @@
-// Written by build/engine-pins.mjs: the packages of the engine. Nothing else is ever installed.
+// Written by build/engine-pins.ts: the packages of the engine. Nothing else is ever installed.
 
 export type PinnedPackage = readonly [path: string, version: string, archiveBytes: number, diskBytes: number, sha512: string];
 

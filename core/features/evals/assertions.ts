@@ -3,7 +3,7 @@
 import { counted } from '../../base/counted.ts';
 import { formatUsd } from '../../base/format-usd.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { isPlainObject, parseJson } from '../../base/json.ts';
+import { isPlainObject, parseJson, objectIn } from '../../base/json.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { EvalAssert, EvalCase } from '../../contracts/features/evals.ts';
 import { outputOfJsonSchema, valueIn } from '../../mind/asking/asking.ts';
@@ -137,9 +137,8 @@ function checkTool(type: 'tool' | 'not-tool', value: unknown, { calls }: Outcome
 }
 
 function holds(args: string, { args: wanted = {}, oneOf }: WantedCall): boolean {
-  const parsed = parseJson(args === '' ? '{}' : args);
-  if (!parsed.ok || !isPlainObject(parsed.value)) return false;
-  const given = parsed.value;
+  const given = objectIn(args === '' ? '{}' : args);
+  if (given === null) return false;
   const isEqualThere = Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(given[key], value));
   return isEqualThere && (oneOf === undefined || fitsChoices(given, oneOf));
 }

@@ -2,7 +2,7 @@
 // folder as the workspace, and returns only data.
 
 import { dirname } from 'node:path';
-import { parseJson } from '../../base/json.ts';
+import { jsonIn } from '../../base/json.ts';
 import type { Spine } from '../feature.ts';
 import type { RunCode } from './suite-file.ts';
 
@@ -33,9 +33,9 @@ export function createRunCode({ programs }: Pick<Spine, 'programs'>, signal: Abo
     if (ending === 'timeout') throw new Error('it did not end within 30 seconds');
     if (ending !== 'exited' || exitCode !== 0) throw new Error(reasonIn(output));
     // The file may print other lines before the cases.
-    const parsed = parseJson(output.slice(output.lastIndexOf('\n') + 1));
-    if (!parsed.ok || parsed.value === null) throw new Error('it has no default export with cases');
-    return parsed.value;
+    const cases = jsonIn(output.slice(output.lastIndexOf('\n') + 1)) ?? null;
+    if (cases === null) throw new Error('it has no default export with cases');
+    return cases;
   };
 }
 

@@ -3,7 +3,7 @@
 
 import { stringify } from 'yaml';
 import { noSession } from '../../contracts/errors.ts';
-import { parseJson } from '../../base/json.ts';
+import { jsonIn } from '../../base/json.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
 const CASES_MAX = 200;
@@ -26,8 +26,7 @@ export function draftCases(log: Pick<SessionLog, 'reads' | 'index'>, sessionId: 
     const draft = drafts.get(event.turnId);
     if (draft === undefined) continue;
     if (event.type === 'tool.requested') {
-      const args = parseJson(event.body.args);
-      draft.calls.push({ name: event.body.tool, args: args.ok ? args.value : {} });
+      draft.calls.push({ name: event.body.tool, args: jsonIn(event.body.args) ?? {} });
     }
     if (event.type === 'turn.finished') draft.answer = event.body.text;
   }

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { AppError } from '../../contracts/errors.ts';
 import { doors } from '../../contracts/doors.ts';
 import type { EventType } from '../../contracts/events.ts';
-import { evalEvents, evalFileSchema, type evalOps, type EvalRun } from '../../contracts/features/evals.ts';
+import { evalEvents, evalFileSchema, type EvalRun } from '../../contracts/features/evals.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import { ownPromptNames, type PromptText } from '../../contracts/own-prompts.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
@@ -88,7 +88,7 @@ export const evals = defineBuiltInFeature({
       if (params.wait !== false) await done;
       return get(runId);
     };
-    const handlers: Pick<OpHandlers, keyof typeof evalOps> = {
+    const handlers = {
       'eval.run': async (params, caller) => exported(await runFor(params, null, caller), 'text'),
       'eval.stop': async ({ runId }) => {
         const { runId: id } = findRun(rows, runId);
@@ -105,7 +105,7 @@ export const evals = defineBuiltInFeature({
       'eval.get': ({ runId, format }) => exported(get(runId), format ?? 'text'),
       'eval.compare': ({ a, b }) => compareRuns(get(a), get(b)),
       'eval.draft': ({ sessionId }) => draftCases(spine.log, sessionId),
-    };
+    } satisfies Partial<OpHandlers>;
     const dispose = async (): Promise<void> => void (await Promise.allSettled([...running.values()].map(({ done }) => done)));
     return { handlers, gives: { runCases: runFor }, daily: () => rows.prune(), dispose };
   },
@@ -219,8 +219,7 @@ function findRun(rows: EvalRows, runId: string): EvalRunRow {
 
 function readRun(log: Spine['log'], { runId, sessionId, startedAtMs }: EvalRunRow, running: boolean): EvalRun {
   const events = log.reads.slice(sessionId, { types, limit: EVENTS_MAX });
-  const started = events.find((event) => event.type === 'eval.started');
-  const begun = started?.type === 'eval.started' ? started.body : null;
+  const begun = events.find((event) => event.type === 'eval.started')?.body;
   const cases = events.flatMap((event) => (event.type === 'eval.case_finished' ? [event.body] : []));
   const count = (verdict: string): number => cases.filter(({ result }) => result.verdict === verdict).length;
   const results = cases.map(({ result }) => result);

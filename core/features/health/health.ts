@@ -1,8 +1,7 @@
 // Health: findings in plain words with a remedy, and guided recovery. Every feature adds its checks to one list.
 
 import { NewestMap } from '../../base/newest-map.ts';
-import { AppError, toAppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import { type RecoveryKind, recoveryKindSchema } from '../../contracts/features/health.ts';
 import { type Finding, type HealthSource, type Plan, type Recovery, unwell } from '../../contracts/health.ts';
@@ -27,8 +26,6 @@ type Taken = Pick<Spine, 'home' | 'ids' | 'environment' | 'facts' | 'options'> &
     readonly options: { readonly moreChecks?: HealthSource['check']; readonly faults?: { readonly machine?: Pick<Machine, 'freeBytes'> } };
   };
 
-type HealthOps = Pick<OpHandlers, `health.${'check' | 'fix'}` | `recovery.${'list' | 'plan' | 'run'}`>;
-
 export const health = defineBuiltInFeature({
   name: 'health',
   create: (spine: Taken) => {
@@ -48,14 +45,14 @@ export const health = defineBuiltInFeature({
   },
 });
 
-function handlersOf(doctor: Doctor): HealthOps {
+function handlersOf(doctor: Doctor) {
   return {
     'health.check': ({ full }) => doctor.check(full === true),
     'health.fix': ({ checkId, run }, caller) => doctor.fix(checkId, run === true, caller.actor),
     'recovery.list': () => doctor.recoveries(),
     'recovery.plan': ({ kind, target }) => doctor.plan(kind, target ?? null),
     'recovery.run': ({ planId }, caller) => doctor.run(planId, caller.actor),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 // Collects the health findings of every part, repairs findings, and runs the recovery plans that a person asks for. Checks and plans change

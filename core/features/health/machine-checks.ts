@@ -3,7 +3,7 @@
 import { counted } from '../../base/counted.ts';
 import { accessSync, chmodSync, constants, lstatSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { parseJson } from '../../base/json.ts';
+import { valueAt, jsonIn } from '../../base/json.ts';
 import { harmless, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import { isExecutable } from '../../store/home/home.ts';
 import type { Spine } from '../feature.ts';
@@ -96,9 +96,8 @@ function ownerIn(path: string): number | 'unreadable' | null {
     // The file is usually missing.
     return null;
   }
-  const parsed = parseJson(text);
-  const record = parsed.ok ? (parsed.value as { readonly pid?: unknown } | null) : null;
-  return typeof record?.pid === 'number' ? record.pid : 'unreadable';
+  const pid = valueAt(jsonIn(text), 'pid');
+  return typeof pid === 'number' ? pid : 'unreadable';
 }
 
 function checkClock({ log, clock }: Checked): Finding {

@@ -6,7 +6,7 @@ import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { HelperQueue } from './helper-queue.ts';
 import { helperMigrations, HelperRows, type HelperJob } from './rows.ts';
 import { createHelperTools } from './tools.ts';
-import type { agentOps, HelperListing } from '../../contracts/features/helpers.ts';
+import type { HelperListing } from '../../contracts/features/helpers.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'panic' | 'turns' | 'sources' | 'crashPoints'> & {
@@ -45,15 +45,13 @@ export const helpers = defineBuiltInFeature({
   },
 });
 
-type AgentOps = Pick<OpHandlers, keyof typeof agentOps>;
-
 interface Handled {
   readonly agents: Pick<AgentRegistry, 'list' | 'get' | 'identityOf'>;
   readonly helpers: Pick<HelperQueue, 'list' | 'cancel'>;
 }
 
 /** The operations on agents and on their subagents. */
-function createAgentOps(deps: Handled): AgentOps {
+function createAgentOps(deps: Handled) {
   return {
     'agent.list': () => ({ agents: deps.agents.list() }),
     'agent.get': ({ agentId }) => ({ ...deps.agents.get(agentId), identity: deps.agents.identityOf(agentId) }),
@@ -62,7 +60,7 @@ function createAgentOps(deps: Handled): AgentOps {
       return { helpers: jobs.filter(({ state }) => all === true || state !== 'finished').map(listed) };
     },
     'helper.cancel': ({ jobId }, caller) => listed(deps.helpers.cancel(jobId, caller.actor, 'The user ended it.')),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function listed(job: HelperJob): HelperListing {

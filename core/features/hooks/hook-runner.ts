@@ -3,7 +3,7 @@
 
 import { basename } from 'node:path';
 import { BoundedQueue } from '../../base/bounded-queue.ts';
-import { orAborted } from '../../base/waits.ts';
+import { orAborted, settlesWithin } from '../../base/waits.ts';
 import { parseJson } from '../../base/json.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import {
@@ -193,8 +193,9 @@ function entryOfConfig(hook: HookConfig, run: AskProgram): HookEntry {
 function entryOfLibrary(hook: LibraryHook): HookEntry {
   const { on, name, match, timeoutMs = TIMEOUT_MS } = hook;
   const ask = async (subject: HookSubject, signal: AbortSignal): Promise<HookAnswer> => {
-    const answer = await within(Promise.resolve(hook.run(subject, signal)), name, timeoutMs);
-    return checked(name, answer ?? {});
+    const answer = Promise.resolve(hook.run(subject, signal));
+    if (!(await settlesWithin(answer, timeoutMs))) throw new AppError('tool_failed', `The hook ${name} took too long.`);
+    return checked(name, (await answer) ?? {});
   };
   return { on, name, match, timeoutMs, onFailure: hook.onFailure ?? failureAt(on), ask };
 }
@@ -229,16 +230,4 @@ function checked(name: string, value: unknown): HookAnswer {
   const answer = hookAnswerSchema.safeParse(value);
   if (answer.success) return answer.data;
   throw new AppError('tool_failed', `The hook ${name} gave an answer that is none: a hook may say deny or ask, a reason and a note.`);
-}
-
-async function within<T>(work: Promise<T>, name: string, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new AppError('tool_failed', `The hook ${name} took too long.`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

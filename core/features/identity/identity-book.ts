@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { type AnyDraft, systemSessionId } from '../../contracts/events.ts';
 import { capsuleSchema, type Capsule, type CapsuleVersion, type RiskPosture } from '../../contracts/features/identity.ts';
+import type { OpParsed } from '../../contracts/ops.ts';
 import { diffOfTexts, type DiffLine } from '../../base/diff-lines.ts';
 import type { IdentityRows } from './rows.ts';
 
@@ -18,13 +19,7 @@ export interface IdentityDeps {
 }
 
 /** Fields that are left out keep their value; an empty string removes the value. */
-export interface CapsuleWish {
-  readonly role?: string | undefined;
-  readonly style?: string | undefined;
-  readonly constraints?: readonly string[] | undefined;
-  readonly risk?: RiskPosture | undefined;
-  readonly prompts?: readonly string[] | undefined;
-}
+type CapsuleWish = Omit<OpParsed<'identity.set'>, 'agentId' | 'note' | 'basedOn'>;
 
 export interface Change {
   readonly by: string;

@@ -11,7 +11,7 @@ import { IdentityBook } from './identity-book.ts';
 import { langfuseLabel, PromptBook, type PromptBookDeps } from './prompt-book.ts';
 import { identityMigrations, IdentityRows } from './rows.ts';
 import { mainAgentId } from '../../contracts/agents.ts';
-import type { identityOps, PromptVersion } from '../../contracts/features/identity.ts';
+import type { PromptVersion } from '../../contracts/features/identity.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'home' | 'safety' | 'closing' | 'secrets' | 'options'>;
@@ -64,8 +64,6 @@ function createFetch({ safety: judge, config, secrets }: Taken): PromptBookDeps[
   };
 }
 
-type IdentityOps = Pick<OpHandlers, keyof typeof identityOps>;
-
 interface Handled extends Pick<Spine, 'log' | 'closing'> {
   readonly capsules: IdentityBook;
   readonly prompts: PromptBook;
@@ -76,7 +74,7 @@ const VERSIONS_SHOWN = 50;
 const ACCEPTED_MAX = 10_000;
 
 /** The operations on the identity of agents and on prompt files. A thin layer over the two books. */
-function createIdentityOps(deps: Handled): IdentityOps {
+function createIdentityOps(deps: Handled) {
   const { capsules, prompts, closing } = deps;
   return {
     'identity.get': ({ agentId = mainAgentId, version }) => {
@@ -95,7 +93,7 @@ function createIdentityOps(deps: Handled): IdentityOps {
     'prompt.set': ({ name, text }, caller) => prompts.set(name, text, caller.actor),
     'prompt.refresh': async ({ name }, caller) => ({ prompts: await prompts.refresh(name, caller.actor, caller.signal ?? closing) }),
     'prompt.accept': ({ name, sha256 }, caller) => prompts.accept(name, sha256, caller.actor),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 /** The files define which versions exist; the log says who created each. */

@@ -2,7 +2,7 @@
 // server; makes no decision.
 
 import * as z from 'zod';
-import { parseJson } from '../../base/json.ts';
+import { jsonIn } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { resolvedValue } from '../../contracts/secret-ref.ts';
 import { GuardedFetch, type FetchLimits } from '../../guard/egress/egress.ts';
@@ -40,9 +40,8 @@ export async function langfusePrompt(
   const failed = (what: string): AppError => new AppError('fetch_failed', `Langfuse ${what} for the prompt ${name}.`);
   if (status === 404) throw failed(`has no version with the label ${label}`);
   if (status !== 200 || isCut) throw failed(isCut ? 'gave too much' : `answered ${status}`);
-  const json = parseJson(body.toString('utf8'));
-  const parsed = json.ok ? replySchema.safeParse(json.value) : null;
-  if (parsed?.success !== true) throw failed('gave something that is no prompt');
+  const parsed = replySchema.safeParse(jsonIn(body.toString('utf8')));
+  if (!parsed.success) throw failed('gave something that is no prompt');
   const { type, prompt } = parsed.data;
   if (type !== 'text' || typeof prompt !== 'string') throw failed('has a prompt of messages, and only one of text can be used,');
   return prompt;

@@ -2,13 +2,11 @@
 // Only local versions are used. Version 0 of TrayClaw's own prompts is their built-in text.
 
 import { diffOfTexts, type DiffLine } from '../../base/diff-lines.ts';
-import { hash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { makeFolders } from '../../base/make-folders.ts';
-import { renameOver } from '../../base/rename-over.ts';
-import { AppError, toAppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { replaceFile } from '../../base/rename-over.ts';
+import { AppError, noSuch, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { PromptListing, PromptsConfig } from '../../contracts/features/identity.ts';
 import { builtInPrompt, isOwnPrompt, ownPromptNames, ownPrompts, unknownSlot, type OwnPromptName } from '../../contracts/own-prompts.ts';
@@ -64,7 +62,7 @@ export class PromptBook {
   /** With `own`, includes TrayClaw's own prompts that no file replaces. */
   list(own = false): PromptListing[] {
     const { folder, sources } = this.#deps;
-    const there = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()) : [];
+    const there = fs.existsSync(folder) ? fs.readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()) : [];
     const names = new Set([...there.map(({ name }) => name).filter(isName), ...Object.keys(sources), ...(own ? ownPromptNames : [])]);
     return [...names].sort().map((name) => this.#listing(name));
   }
@@ -131,7 +129,7 @@ export class PromptBook {
     if (hashOf(text) !== sha256)
       throw new AppError('conflict', 'The waiting text has changed since it was shown.', { hint: 'Read it again, then accept it.' });
     this.#keep(name, text, { url: placeOf(this.#deps.sources[name]), by });
-    rmSync(path, { force: true });
+    fs.rmSync(path, { force: true });
     return this.#listing(name);
   }
 
@@ -148,7 +146,7 @@ export class PromptBook {
       } else if (source.sha256 !== undefined && hashOf(text) !== source.sha256) {
         this.#problems.set(name, 'The source gave another text than the one whose hash is set; it was not taken.');
       } else if (this.text(name) !== text) {
-        if (source.sha256 === undefined) writeWhole(join(this.#deps.folder, name), INCOMING, text);
+        if (source.sha256 === undefined) replaceFile(fs, join(this.#deps.folder, name, INCOMING), `${text}\n`);
         else this.#keep(name, text, { url: placeOf(source), by });
       }
     } catch (cause) {
@@ -162,7 +160,7 @@ export class PromptBook {
     const problem = isOwnPrompt(name) ? problemOf(name, text) : null;
     if (problem !== null) throw new AppError('invalid_params', problem);
     const version = (this.#versions(name).at(-1) ?? 0) + 1;
-    writeWhole(join(this.#deps.folder, name), `${version}.md`, text);
+    replaceFile(fs, join(this.#deps.folder, name, `${version}.md`), `${text}\n`);
     if (isOwnPrompt(name)) this.#own.delete(name);
     this.#deps.record(systemSessionId, [{ type: 'prompt.accepted', body: { name, version, sha256: hashOf(text), url, by } }]);
   }
@@ -192,8 +190,8 @@ export class PromptBook {
 
   #versions(name: string): number[] {
     const folder = join(this.#deps.folder, name);
-    if (!isName(name) || !existsSync(folder)) return [];
-    const numbers = readdirSync(folder).map((file) => Number(/^([1-9]\d{0,5})\.md$/.exec(file)?.[1] ?? 0));
+    if (!isName(name) || !fs.existsSync(folder)) return [];
+    const numbers = fs.readdirSync(folder).map((file) => Number(/^([1-9]\d{0,5})\.md$/.exec(file)?.[1] ?? 0));
     return numbers.filter((number) => number > 0).sort((a, b) => a - b);
   }
 }
@@ -221,19 +219,11 @@ function isName(name: string): boolean {
 
 function readText(path: string): string | null {
   try {
-    return statSync(path).size > 4 * TEXT_CHARS_MAX ? null : readFileSync(path, 'utf8').trim();
+    return fs.statSync(path).size > 4 * TEXT_CHARS_MAX ? null : fs.readFileSync(path, 'utf8').trim();
   } catch {
     // The file is missing. The caller decides what that means.
     return null;
   }
-}
-
-/** Writes atomically, so that a crash never leaves a partial text. */
-function writeWhole(folder: string, name: string, text: string): void {
-  makeFolders({ mkdirSync, statSync }, folder);
-  const coming = join(folder, `.${randomBytes(6).toString('hex')}`);
-  writeFileSync(coming, `${text}\n`, { mode: 0o600, flush: true });
-  renameOver({ renameSync }, coming, join(folder, name));
 }
 
 function hashOf(text: string): string {

@@ -1,6 +1,7 @@
 // The tools systemd and journal. The states of units are free; changing one asks with the exact command line. The journal and the files of units,
 // which may hold keys, count as outside the workspace.
 
+import { jsonIn } from '../../base/json.ts';
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, PathFact, ToolDefinition } from '../../contracts/tools.ts';
@@ -105,20 +106,12 @@ function riskOf({ action, unit = '' }: SystemdArgs): string {
 function presented(args: SystemdArgs, output: string): string {
   if (args.action === 'cat' || args.action === 'status') return output.trim();
   if (!isLook(args)) return `Done: ${args.action} ${args.unit ?? ''}. ${output.trim()}`.trim();
-  const parsed = listSchema.safeParse(parseJson(output));
+  const parsed = listSchema.safeParse(jsonIn(output));
+  // A list of another form is shown as it is.
   if (!parsed.success) return output.trim();
   const wanted = args.unit === undefined ? parsed.data : parsed.data.filter(({ unit }) => unit === args.unit);
   const lines = wanted.map(({ unit, active, sub, description }) => `${unit} ${active} (${sub}): ${description}`);
   return lines.length === 0 ? 'No unit.' : lines.join('\n');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // The caller shows the raw output.
-    return null;
-  }
 }
 
 const moment = z.string().regex(/^[A-Za-z0-9 :.+-]{1,60}$/, 'must be a time such as "2 hours ago", "today" or "2026-01-31 08:00"');
@@ -191,7 +184,7 @@ export function createJournal(run: RunKnown, from: readonly string[] = []): Tool
 
 function entryOf(line: string): string[] {
   if (!line.startsWith('{')) return [];
-  const parsed = entrySchema.safeParse(parseJson(line));
+  const parsed = entrySchema.safeParse(jsonIn(line));
   if (!parsed.success) return [];
   const { MESSAGE: message, PRIORITY: priority, __REALTIME_TIMESTAMP: micros, _SYSTEMD_UNIT: unit, _PID: process, ...entry } = parsed.data;
   const text = Array.isArray(message) ? Buffer.from(message).toString('utf8') : (message ?? '(no text)');

@@ -12,7 +12,7 @@ import * as z from 'zod';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
-import { messageTextMax } from '../../contracts/op-params.ts';
+import { messageTextMax } from '../../contracts/define-ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { ToolListing } from '../../contracts/tools.ts';
 import type { Peer } from './peer.ts';

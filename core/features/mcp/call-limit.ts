@@ -1,7 +1,6 @@
 // The time limit of one call, whose clock is paused while a person is asked, and the end of several.
 
-import type { Clock } from '../../base/clock.ts';
-import type { Later } from '../../base/later.ts';
+import type { Clock, Later } from '../../base/clock.ts';
 
 export class CallLimit {
   readonly #clock: Clock;

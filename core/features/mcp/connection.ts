@@ -2,7 +2,7 @@
 // from then on. Never runs the server's schemas on data, because the server is not trusted.
 
 import type { CallToolResult, Client, ElicitRequest, ElicitResult, Progress, Task, Tool, Transport } from '@modelcontextprotocol/client';
-import { parseJson, valueAt } from '../../base/json.ts';
+import { valueAt, jsonIn } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { McpEra } from '../../contracts/features/mcp.ts';
 
@@ -213,8 +213,8 @@ function messagesOf(cause: unknown, depth = 0): string[] {
 function httpAnswer(cause: Error & { readonly status?: unknown; readonly data?: unknown }): string | null {
   if (typeof cause.status !== 'number') return null;
   const text = valueAt(cause.data, 'text');
-  const said = parseJson(String(text));
-  const words = said.ok ? (valueAt(said.value, 'error.message') ?? valueAt(said.value, 'message')) : text;
+  const said = jsonIn(String(text));
+  const words = said === undefined ? text : (valueAt(said, 'error.message') ?? valueAt(said, 'message'));
   return `it answered with HTTP ${cause.status}${typeof words === 'string' && words !== '' ? `: ${words}` : ''}`;
 }
 

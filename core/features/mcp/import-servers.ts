@@ -4,8 +4,7 @@
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { mcpServerNameSchema, mcpServerSchema, type McpServerConfig } from '../../contracts/features/mcp.ts';
-import { needsReference } from '../../contracts/named-values.ts';
-import { isSecretReference } from '../../contracts/secret-ref.ts';
+import { isSecretReference, needsReference } from '../../contracts/secret-ref.ts';
 
 export interface ImportedServer {
   readonly name: string;

@@ -6,9 +6,9 @@ import { resolve } from 'node:path';
 import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client';
 import { isPlainObject } from '../../base/json.ts';
 import { doors } from '../../contracts/doors.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, givenText, unreadable } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
-import type { McpServerConfig, mcpOps } from '../../contracts/features/mcp.ts';
+import type { McpServerConfig } from '../../contracts/features/mcp.ts';
 import type { ServedCaller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { Spine } from '../feature.ts';
 import { failureOf, requestOptions, type McpConnection } from './connection.ts';
@@ -19,9 +19,6 @@ import type { SecretBox } from './sign-in.ts';
 import type { SignIns } from './sign-ins.ts';
 import { shown } from './tool-pins.ts';
 import { ContentReader } from './tool-result.ts';
-import { givenText, unreadable } from '../../contracts/unreadable-file.ts';
-
-type McpOps = Pick<OpHandlers, keyof typeof mcpOps>;
 
 export interface McpOpsDeps extends Pick<
   Spine,
@@ -37,7 +34,7 @@ const FILE_BYTES_MAX = 1_000_000;
 const READ_MS = 60_000;
 const LISTED_MAX = 500;
 
-export function createMcpOps(deps: McpOpsDeps): McpOps {
+export function createMcpOps(deps: McpOpsDeps) {
   const { registry, questions, signIns } = deps;
   return {
     'mcp.list': () => ({ servers: registry.views(), questions: questions.list() }),
@@ -77,7 +74,7 @@ export function createMcpOps(deps: McpOpsDeps): McpOps {
       await signIns.logout(registry.server(name));
       return { name };
     },
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 interface Wanted {

@@ -4,7 +4,7 @@
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
 import { NewestMap } from '../../base/newest-map.ts';
 import type { Clock } from '../../base/clock.ts';
-import { sleep } from '../../base/waits.ts';
+import { settlesWithin } from '../../base/waits.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { isPlainObject } from '../../base/json.ts';
 import { isLoopbackHost } from '../../base/loopback.ts';
@@ -12,6 +12,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts';
 import { fieldsOf, type QuestionField } from '../../contracts/question-fields.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
+import type { OpParsed } from '../../contracts/ops.ts';
 import { shown } from './tool-pins.ts';
 
 export const questionMs = 5 * 60_000;
@@ -33,11 +34,7 @@ export interface QuestionNews {
   ended(end: EndedQuestion): void;
 }
 
-interface Answer {
-  readonly questionId: string;
-  readonly action: ElicitResult['action'];
-  readonly content?: Content | undefined;
-}
+type Answer = OpParsed<'mcp.answer'>;
 
 export interface Asking {
   readonly server: string;
@@ -88,13 +85,11 @@ export class Questions {
     };
     const answered = Promise.withResolvers<ElicitResult>();
     this.#open.set(question.questionId, { question, answered });
-    const over = new AbortController();
     this.#news.asked(question);
     try {
-      const late = sleep(questionMs, AbortSignal.any([over.signal, asking.signal]));
-      return await Promise.race([answered.promise, late.then((): ElicitResult => ({ action: 'cancel' }))]);
+      const isAnswered = await settlesWithin(answered.promise, questionMs, asking.signal);
+      return isAnswered ? await answered.promise : { action: 'cancel' };
     } finally {
-      over.abort();
       if (this.#open.has(question.questionId))
         this.#end({ question, action: 'cancel', fields: [], by: asking.signal.aborted ? 'the end of the call' : 'timeout' });
     }

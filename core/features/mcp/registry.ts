@@ -1,7 +1,7 @@
 // The servers of config.yaml and their approved tools in the tool host. Withheld tools are removed at once. Starts nothing.
 
 import * as z from 'zod';
-import { noSuch } from '../../contracts/no-such.ts';
+import { noSuch } from '../../contracts/errors.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { McpServerView, McpTool } from '../../contracts/features/mcp.ts';
 import type { CallFacts, ToolClass, ToolDefinition } from '../../contracts/tools.ts';

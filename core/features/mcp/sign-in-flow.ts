@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { sleep } from '../../base/waits.ts';
+import { settlesWithin } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SignIn, SignInProvider } from './sign-in.ts';
 
@@ -78,12 +78,10 @@ export class SignInFlow {
   async #answer(answers: Answers, provider: SignInProvider, signal: AbortSignal): Promise<Answer> {
     const waiting = Promise.withResolvers<Answer>();
     answers.waiting = { provider, answer: waiting };
-    const answered = new AbortController();
-    const late = sleep(WAIT_MS, AbortSignal.any([signal, answered.signal])).then(() => null);
-    const answer = await Promise.race([waiting.promise, late]);
-    answered.abort();
+    const isAnswered = await settlesWithin(waiting.promise, WAIT_MS, signal);
     answers.waiting = null;
-    if (answer === null) throw new AppError('tool_failed', 'The sign-in was not finished in time.');
+    if (!isAnswered) throw new AppError('tool_failed', 'The sign-in was not finished in time.');
+    const answer = await waiting.promise;
     const refused = answer.params.get('error');
     if (refused === null) return answer;
     say(answer.reply, 400, 'The sign-in was refused. You can close this page.');

@@ -9,7 +9,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import { parseJson, isPlainObject } from '../../base/json.ts';
+import { objectIn } from '../../base/json.ts';
 import type { Secrets } from '../../guard/secret/secret.ts';
 
 export type SecretBox = Pick<Secrets, 'resolve' | 'set' | 'delete' | 'guard'>;
@@ -81,9 +81,9 @@ export class SignIn {
       // The data is missing or cannot be read now, so a person signs in again.
       return null;
     }
-    const kept = parseJson(text);
-    if (!kept.ok || !isPlainObject(kept.value) || kept.value['url'] !== this.#url.href) return null;
-    const found = kept.value as unknown as Kept;
+    const kept = objectIn(text);
+    if (kept?.['url'] !== this.#url.href) return null;
+    const found = kept as unknown as Kept;
     this.#guard(found);
     return found;
   }

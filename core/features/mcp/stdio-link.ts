@@ -3,7 +3,7 @@
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
-import { isPlainObject, parseJson } from '../../base/json.ts';
+import { objectIn } from '../../base/json.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 
 export interface StdioLinkDeps {
@@ -101,10 +101,10 @@ export class StdioLink implements Transport {
     const [only] = parts;
     const text = (parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)).toString('utf8').trim();
     if (text === '' || !this.#isWithinRate()) return;
-    const message = parseJson(text);
+    const message = objectIn(text);
     // Many servers print a greeting on standard output although the protocol forbids it.
-    if (!message.ok || !isPlainObject(message.value)) this.#deps.onLine(text.slice(0, LINE_MAX));
-    else this.#receive(message.value as unknown as JSONRPCMessage);
+    if (message === null) this.#deps.onLine(text.slice(0, LINE_MAX));
+    else this.#receive(message as unknown as JSONRPCMessage);
   }
 
   /** The client fails on a message that is nested too deep. Thrown here, its error would end the whole program. */

@@ -2,16 +2,12 @@
 // sources. The sources are stored in config.yaml only.
 
 import { isPlainObject } from '../../base/json.ts';
-import { AppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
-import type { knowledgeOps } from '../../contracts/knowledge-ops.ts';
+import { AppError, noSuch } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { readSettings } from '../../store/config/config.ts';
 import type { Settings } from '../../runtime/settings/settings.ts';
 import type { Knowledge } from './documents/knowledge.ts';
 import type { SourcePlace } from './documents/source-place.ts';
-
-type KnowledgeOps = Pick<OpHandlers, keyof typeof knowledgeOps>;
 
 interface Handled {
   readonly knowledge: Pick<Knowledge, 'list' | 'status' | 'search' | 'reindex' | 'countFiles' | 'isIndexing'>;
@@ -25,7 +21,7 @@ interface Handled {
 const LISTED = 100;
 const FOUND = 8;
 
-export function createKnowledgeOps(deps: Handled): KnowledgeOps {
+export function createKnowledgeOps(deps: Handled) {
   const { knowledge, embedder } = deps;
   return {
     'knowledge.list': () => ({ sources: knowledge.list(), indexing: knowledge.isIndexing, embedder: embedder() }),
@@ -38,7 +34,7 @@ export function createKnowledgeOps(deps: Handled): KnowledgeOps {
     'knowledge.preview': (params) => preview(deps, params),
     'knowledge.add': (params, { actor }) => add(deps, params, actor),
     'knowledge.remove': ({ source }, { actor }) => remove(deps, source, actor),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 type Problem = readonly [code: 'not_found' | 'invalid_params' | 'forbidden' | 'conflict', message: string, more?: { hint: string }];

@@ -1,11 +1,9 @@
 // Operations on memories. Thin: the memory book does the work.
 
 import { mainAgentId } from '../../contracts/agents.ts';
-import { sharedScope, type memoryOps } from '../../contracts/features/memory.ts';
+import { sharedScope } from '../../contracts/features/memory.ts';
 import type { OpHandlers, OpResult } from '../../contracts/ops.ts';
 import type { MemoryBook } from './facts/memory-book.ts';
-
-type MemoryOps = Pick<OpHandlers, keyof typeof memoryOps>;
 
 interface Handled {
   readonly memory: MemoryBook;
@@ -17,7 +15,7 @@ const LISTED = 100;
 const RECALLED = 10;
 const usualImportance = 0.5;
 
-export function createMemoryOps({ memory, embedder }: Handled): MemoryOps {
+export function createMemoryOps({ memory, embedder }: Handled) {
   return {
     'memory.list': ({ limit = LISTED, offset = 0, ...query }) => ({ ...memory.list({ ...query, limit, offset }), embedder: embedder() }),
     'memory.get': ({ memoryId }) => memory.get(memoryId),
@@ -42,5 +40,5 @@ export function createMemoryOps({ memory, embedder }: Handled): MemoryOps {
     'memory.settle': ({ memoryId, otherId, keep }, caller) => memory.settle(memoryId, otherId, keep, caller.actor),
     'memory.export': () => memory.export(),
     'memory.import': ({ text, state = 'kept' }, caller) => memory.import(text, state, caller.actor),
-  };
+  } satisfies Partial<OpHandlers>;
 }

@@ -1,7 +1,7 @@
 // Formats answers for Ollama's API: one JSON object, or one line per piece. Reports only the duration of the whole answer, because no other
 // is known.
 
-import { isPlainObject, parseJson } from '../../base/json.ts';
+import { objectIn } from '../../base/json.ts';
 import type { DoorReply } from '../../contracts/door-route.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { ReplyCall } from '../../contracts/llm.ts';
@@ -20,8 +20,7 @@ const chatPiece: Piece = (text, calls) => ({
 const generatePiece: Piece = (text) => ({ response: text });
 
 function callOf({ tool, args }: ReplyCall): object {
-  const read = parseJson(args);
-  return { function: { name: tool, arguments: read.ok && isPlainObject(read.value) ? read.value : {} } };
+  return { function: { name: tool, arguments: objectIn(args) ?? {} } };
 }
 
 export function ollamaWriter(

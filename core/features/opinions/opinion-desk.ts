@@ -2,8 +2,7 @@
 // or the end of the program keeps the earlier answers.
 
 import type { Clock } from '../../base/clock.ts';
-import { AppError, noTurn, toAppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch, noTurn, toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Opinion, Panels } from '../../contracts/features/opinions.ts';
 import { noUsage } from '../../contracts/llm.ts';

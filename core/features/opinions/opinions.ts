@@ -4,7 +4,6 @@
 import { mainAgentId } from '../../contracts/agents.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
-import type { opinionOps } from '../../contracts/features/opinions.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { OpinionDesk } from './opinion-desk.ts';
@@ -49,11 +48,11 @@ export const opinions = defineBuiltInFeature({
 });
 
 /** Operations on second opinions: request one, and list those of a turn. */
-function createOpinionOps(desk: Pick<OpinionDesk, 'ask' | 'list'>): Pick<OpHandlers, keyof typeof opinionOps> {
+function createOpinionOps(desk: Pick<OpinionDesk, 'ask' | 'list'>) {
   return {
     'model.opinion': ({ turnId, panel }, { actor, gone }) => desk.ask({ turnId, of: panel ?? null, by: actor, signal: gone }),
     'opinion.list': ({ turnId }) => ({ opinions: desk.list(turnId) }),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 // Decides whether a turn that has just ended gets a second opinion, and from whom: by the settings of its agent, or by the governor. Pure.

@@ -2,7 +2,7 @@
 // log, so that a restart continues with the interrupted nodes.
 
 import type { IdSource } from '../../base/ids.ts';
-import { parseJson } from '../../base/json.ts';
+import { valueAt, jsonIn } from '../../base/json.ts';
 import type { EventBodies, EventType } from '../../contracts/events.ts';
 import { pipelineEvents, type PipelineFile, type PipelineNode, type PipelineView } from '../../contracts/features/pipelines.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
@@ -315,7 +315,6 @@ function pagesFetched(log: SessionLog, state: PipelineState): Page[] {
 }
 
 function urlIn(args: string): string {
-  const parsed = parseJson(args);
-  const value = parsed.ok && typeof parsed.value === 'object' && parsed.value !== null && 'url' in parsed.value ? parsed.value.url : '';
+  const value = valueAt(jsonIn(args), 'url');
   return typeof value === 'string' ? value : '';
 }

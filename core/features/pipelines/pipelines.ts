@@ -2,10 +2,9 @@
 // pipelines pay nothing for this feature.
 
 import { existsSync } from 'node:fs';
-import { AppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch } from '../../contracts/errors.ts';
 import { doors } from '../../contracts/doors.ts';
-import { pipelineFileSchema, type PipelineFile, type pipelineOps } from '../../contracts/features/pipelines.ts';
+import { pipelineFileSchema, type PipelineFile } from '../../contracts/features/pipelines.ts';
 import type { ServedCaller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { judgeFirmly } from '../../mind/asking/asking.ts';
 import { errorOfTurn, readRunFile, RunRows, runTableSql } from '../../runtime/runs/runs.ts';
@@ -39,7 +38,7 @@ export const pipelines = defineBuiltInFeature({
   create: (spine: Taken, rows: RunRows) => {
     const sourcesOf = (sessionId: string) => spine.sources.ofSession(sessionId);
     const desk = new PipelineDesk({ ...spine, rows, sourcesOf, defaultModel: () => spine.models.defaultRef() });
-    const handlers: Pick<OpHandlers, keyof typeof pipelineOps> = {
+    const handlers = {
       'pipeline.run': ({ pipeline, text, wait }, caller) => {
         const pipelineId = start({ ...spine, desk }, pipeline, text, caller);
         return wait === false ? desk.runs.viewBegun(pipelineId) : desk.runs.whenResting(pipelineId, caller.signal);
@@ -48,7 +47,7 @@ export const pipelines = defineBuiltInFeature({
       'pipeline.get': ({ pipelineId }) => desk.runs.view(desk.runs.named(pipelineId)),
       'pipeline.wait': ({ pipelineId }, { signal }) => desk.runs.whenResting(desk.runs.named(pipelineId), signal),
       'pipeline.compare': (params, caller) => compare({ ...spine, desk }, params, caller),
-    };
+    } satisfies Partial<OpHandlers>;
     return { handlers, takeUp: () => desk.runs.takeUp(), dispose: () => desk.runs.dispose() };
   },
 });

@@ -4,7 +4,6 @@ import { basename, resolve } from 'node:path';
 import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
-import type { pluginOps } from '../../contracts/features/plugins.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import { parseGiven } from '../../contracts/parse-given.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
@@ -14,10 +13,9 @@ import { readPluginContent, type PluginContent } from './plugin-content.ts';
 import type { RunningPlugin } from './running-plugin.ts';
 
 type Taken = Pick<Spine, 'log' | 'home' | 'panic'>;
-type PluginOps = Pick<OpHandlers, keyof typeof pluginOps>;
 type Approvals = { approved(path: string): string | null };
 
-export function createPluginOps(spine: Taken, all: readonly RunningPlugin[], approvals: Approvals): PluginOps {
+export function createPluginOps(spine: Taken, all: readonly RunningPlugin[], approvals: Approvals) {
   const nameAt = (at: string): string | null => all.find(({ view }) => view.path === at)?.view.name ?? null;
   return {
     'plugin.list': () => ({ plugins: all.map(({ view }) => view) }),
@@ -41,7 +39,7 @@ export function createPluginOps(spine: Taken, all: readonly RunningPlugin[], app
       const given = parseGiven(found.params, params ?? {}, { says: `The parameters of ${name} are not valid`, whole: 'the parameters' });
       return { result: found.result.parse(await found.run(given, caller)) };
     },
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 /** Fails unless the content is unchanged since the person reviewed it. */

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { isPlainObject, parseJson } from '../../base/json.ts';
+import { valueAt, jsonIn } from '../../base/json.ts';
 
 export interface PluginContent {
   /** Real path of the file or folder. */
@@ -58,8 +58,7 @@ function filesBelow(folder: string): string[] {
 }
 
 function entryOf(folder: string): string {
-  const manifest = parseJson(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const main = manifest.ok && isPlainObject(manifest.value) ? manifest.value['main'] : undefined;
+  const main = valueAt(jsonIn(readFileSync(join(folder, 'package.json'), 'utf8')), 'main');
   const entry = realpathSync(join(folder, typeof main === 'string' ? main : 'index.js'));
   if (!entry.startsWith(folder + sep)) throw new Error('Its package.json names a main file outside of it.');
   return entry;

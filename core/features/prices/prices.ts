@@ -20,18 +20,16 @@ export const catalogueUrl = 'https://models.dev/api.json';
 /** The catalogue has a size of about 5 MB. */
 const limits = { connectMs: 15_000, headersMs: 30_000, idleMs: 30_000, totalMs: 2 * 60_000, bytesMax: 32 * 1024 * 1024 };
 
-type PricesHandlers = Pick<OpHandlers, 'prices.get' | 'prices.check' | 'prices.use' | 'prices.forget'>;
-
 export const prices = defineBuiltInFeature({
   name: 'prices',
   create: (spine: Taken) => {
     const desk = new PriceDesk(spine, spine.prices, spine.options.priceListUrl ?? catalogueUrl);
-    const handlers: PricesHandlers = {
+    const handlers = {
       'prices.get': () => desk.inUse(),
       'prices.check': (_params, { gone }) => desk.check(gone),
       'prices.use': ({ id }) => desk.use(id),
       'prices.forget': () => desk.forget(),
-    };
+    } satisfies Partial<OpHandlers>;
     return { handlers };
   },
 });

@@ -59,8 +59,6 @@ type Taken = Pick<Spine, 'config' | 'log' | 'ids' | 'panic' | 'turns' | 'closing
   readonly agents: Pick<AgentRegistry, 'route'>;
 };
 
-type ProjectHandlers = Pick<OpHandlers, `project.${string}` & keyof OpHandlers> & Pick<OpHandlers, `worktree.${string}` & keyof OpHandlers>;
-
 const OUTPUT_BYTES_MAX = 4 * 1024 * 1024;
 
 export const project = defineBuiltInFeature({
@@ -73,7 +71,7 @@ export const project = defineBuiltInFeature({
     const instructions = instructionsOf(spine, rows);
     const worktrees = new Worktrees({ ...spine, run, agents });
     const desk = { ...spine, instructions };
-    const handlers: ProjectHandlers = {
+    const handlers = {
       'project.get': ({ folder }) => describe(desk, folder),
       'project.accept': (params, caller) => accept(desk, params, caller),
       'project.withdraw': (params, caller) => withdraw(desk, params, caller),
@@ -88,7 +86,7 @@ export const project = defineBuiltInFeature({
       'worktree.list': async (params) => ({ worktrees: await worktrees.list(params) }),
       'worktree.begin': (params, caller) => worktrees.begin(params, caller),
       'worktree.remove': (params, caller) => worktrees.remove(params, caller),
-    };
+    } satisfies Partial<OpHandlers>;
     const packSources = spine.config.context.projectFile ? [instructions.accepted, instructions.material] : [];
     return { handlers, packSources, tools: [createWorktreeTool(run)] };
   },

@@ -120,8 +120,7 @@ export class Worktrees {
   #failure(log: Spine['log'], { sessionId, turnId }: { readonly sessionId: string; readonly turnId: string }): AppError {
     const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
     const result = log.reads.turn(sessionId, turnId, firstSeq).findLast((event) => event.type === 'tool.finished');
-    const said = result?.type === 'tool.finished' ? result.body.forModel : 'The call was denied.';
-    return new AppError('tool_failed', said);
+    return new AppError('tool_failed', result?.body.forModel ?? 'The call was denied.');
   }
 }
 

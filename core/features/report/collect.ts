@@ -5,7 +5,7 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { arch, freemem, homedir, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { parseJson } from '../../base/json.ts';
+import { objectIn } from '../../base/json.ts';
 import { configSchema } from '../../contracts/config.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { escapeRegExp, Redactor } from '../../guard/safety/safety.ts';
@@ -76,10 +76,10 @@ function recentErrors({ log }: CollectDeps): unknown[] {
 function logLines(path: string): string[] {
   const lines = endOf(path).split('\n').filter((line) => line !== '').slice(-LOG_LINES_MAX); // prettier-ignore
   return lines.flatMap((line) => {
-    const json = parseJson(line);
+    const entry = objectIn(line);
     // The first line may be cut off.
-    if (!json.ok || typeof json.value !== 'object' || json.value === null) return [];
-    const { at, level, message, data } = json.value as Readonly<Record<string, unknown>>;
+    if (entry === null) return [];
+    const { at, level, message, data } = entry;
     const details =
       data === undefined ? [] : [JSON.stringify(plainValue(data)), ...framesOf(textsOf(data).join('\n')).map((frame) => `  at ${frame}`)];
     return [`${String(at)} ${String(level)} ${String(message)}`, ...details];

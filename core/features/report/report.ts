@@ -19,7 +19,7 @@ export const report = defineBuiltInFeature({
       made?.forget();
       made = null;
     };
-    const handlers: Pick<OpHandlers, 'report.make' | 'report.save'> = {
+    const handlers = {
       'report.make': async ({ sessionId }) => {
         const { collectReport } = await import('./collect.ts');
         const files = await collectReport(spine, sessionId ?? null);
@@ -38,7 +38,7 @@ export const report = defineBuiltInFeature({
         const day = new Date(spine.clock.nowMs()).toISOString().replaceAll(/[:.]/g, '-');
         return saveReport(join(spine.home, 'reports', `report-${day}.zip`), made.files);
       },
-    };
+    } satisfies Partial<OpHandlers>;
     return { handlers, dispose: drop };
   },
 });

@@ -1,7 +1,6 @@
 // Prompts that a person saved to use again, as rows derived from the log. They are the person's own text; nothing is sent from here.
 
-import { AppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
 import type { SavedPrompt } from '../../contracts/features/saved.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
@@ -43,7 +42,7 @@ export const saved = defineBuiltInFeature({
   rows: ({ db }) => new SavedRows(db),
   create: ({ log, redactDeep }: Pick<Spine, 'log' | 'redactDeep'>, rows: SavedRows) => {
     const find = (name: string): SavedPrompt | undefined => rows.list().find((prompt) => prompt.name === name);
-    const handlers: Pick<OpHandlers, 'saved.list' | 'saved.put' | 'saved.remove'> = {
+    const handlers = {
       'saved.list': () => ({ prompts: rows.list() }),
       'saved.put': ({ name, text }, { actor }) => {
         // The log would keep it under another name.
@@ -67,7 +66,7 @@ export const saved = defineBuiltInFeature({
         log.append(systemSessionId, [{ type: 'saved.removed', body: { name, by: actor } }], true);
         return found;
       },
-    };
+    } satisfies Partial<OpHandlers>;
     return { handlers, gives: { prompts: rows } };
   },
 });

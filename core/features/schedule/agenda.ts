@@ -187,8 +187,7 @@ export class Agenda {
   #startOf({ sessionId, turnId }: Pick<Place, 'sessionId' | 'turnId'>): EventBodies['turn.started'] | undefined {
     const { log } = this.#deps;
     const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
-    const started = log.reads.turn(sessionId, turnId, firstSeq).find((event) => event.type === 'turn.started');
-    return started?.type === 'turn.started' ? started.body : undefined;
+    return log.reads.turn(sessionId, turnId, firstSeq).find((event) => event.type === 'turn.started')?.body;
   }
 
   #agentOf(place: Place): string {

@@ -1,6 +1,7 @@
 // The texts of the heartbeat: finds the tasks in HEARTBEAT.md, formats the request to the agent, and decides whether its answer is worth
 // reporting. Text only.
 
+import type { Config } from '../../contracts/config.ts';
 import { fillPrompt } from '../../contracts/own-prompts.ts';
 import { localMoment, minuteOfDay } from './local-time.ts';
 
@@ -58,14 +59,8 @@ export function isQuiet(answer: string): boolean {
   return text.length - allClear.length <= BESIDE_MAX;
 }
 
-export interface ActiveHours {
-  readonly from: string;
-  readonly to: string;
-  readonly zone?: string | undefined;
-}
-
 /** Hours may cross midnight, such as 22:00 to 06:00. Equal `from` and `to` mean the whole day. */
-export function isActive(hours: ActiveHours | undefined, nowMs: number, zone: () => string): boolean {
+export function isActive(hours: Config['heartbeat']['activeHours'], nowMs: number, zone: () => string): boolean {
   if (hours === undefined || hours.from === hours.to) return true;
   const minute = minuteOfDay(nowMs, hours.zone ?? zone());
   const from = minutesOf(hours.from);

@@ -2,6 +2,7 @@
 // recorded. Decides when to beat and how to handle the answer; the runtime runs the turn, and a port delivers the report.
 
 import { hash } from 'node:crypto';
+import type { Config } from '../../contracts/config.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent, type EventBodies } from '../../contracts/events.ts';
 import type { HeartbeatState, Task } from '../../contracts/features/schedule.ts';
@@ -10,17 +11,13 @@ import type { TaintSource } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Alarm } from './clockwork.ts';
 import type { DeliveriesDeps } from './deliveries.ts';
-import { heartbeatPrompt, isActive, isQuiet, tasksIn, type ActiveHours } from './heartbeat-text.ts';
+import { heartbeatPrompt, isActive, isQuiet, tasksIn } from './heartbeat-text.ts';
 import { localDay } from './local-time.ts';
 import type { BeatRow } from './rows.ts';
 
 export interface HeartbeatDeps extends DeliveriesDeps {
   readonly clock: Clock;
-  readonly config: {
-    readonly everyMinutes: number;
-    readonly activeHours?: ActiveHours | undefined;
-    readonly deliver: string;
-  };
+  readonly config: Pick<Config['heartbeat'], 'everyMinutes' | 'activeHours' | 'deliver'>;
   /** The time zone of this machine. */
   readonly zone: () => string;
   readonly panic: { readonly engaged: boolean };
@@ -205,8 +202,7 @@ export class Heartbeat implements Alarm {
   #finishedOf({ sessionId, turnId }: BeatRow): EventBodies['turn.finished'] | null {
     const row = this.#deps.log.index.turn(turnId);
     if (row === null) return null;
-    const end = this.#deps.log.reads.turn(sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.finished');
-    return end?.type === 'turn.finished' ? end.body : null;
+    return this.#deps.log.reads.turn(sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.finished')?.body ?? null;
   }
 
   #isOpen(turnId: string): boolean {

@@ -3,14 +3,12 @@
 import { AppError } from '../../contracts/errors.ts';
 import type { Caller, OpHandlers } from '../../contracts/ops.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
-import type { ScheduledTask, scheduleOps, ScheduleFired } from '../../contracts/features/schedule.ts';
+import type { ScheduledTask, ScheduleFired } from '../../contracts/features/schedule.ts';
 import type { Spine } from '../feature.ts';
 import type { Clockwork } from './clockwork.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { KeptSchedule } from './rows.ts';
 import type { Schedules } from './schedules.ts';
-
-type ScheduleOps = Pick<OpHandlers, keyof typeof scheduleOps>;
 
 interface Handled {
   readonly schedules: Schedules;
@@ -25,7 +23,7 @@ interface Handled {
 const PREVIEWED = 5;
 const TASKS_SHOWN = 200;
 
-export function createScheduleOps({ schedules, heartbeat, clockwork, fire, ...reading }: Handled): ScheduleOps {
+export function createScheduleOps({ schedules, heartbeat, clockwork, fire, ...reading }: Handled) {
   return {
     'schedule.list': () => ({ schedules: schedules.list(), clockJump: clockwork.clockJump }),
     'schedule.get': ({ scheduleId, limit }) => schedules.get(scheduleId, limit),
@@ -53,7 +51,7 @@ export function createScheduleOps({ schedules, heartbeat, clockwork, fire, ...re
     'task.list': ({ all = false, limit = TASKS_SHOWN }) => ({ tasks: schedules.tasks(all ? 'all' : 'open', limit) }),
     'task.add': ({ text }, caller) => schedules.addTask({ text }, { by: caller.actor }),
     'task.close': ({ taskId, how }, caller) => schedules.closeTask(taskId, how, caller.actor),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 interface Asked {

@@ -3,29 +3,19 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
-import type { Schedule, ScheduledTask, ScheduleFired, ScheduleSpecInput, ScheduleView, Task } from '../../contracts/features/schedule.ts';
+import type { Schedule, ScheduleFired, ScheduleSpecInput, ScheduleView, Task } from '../../contracts/features/schedule.ts';
+import type { OpParsed } from '../../contracts/ops.ts';
 import type { Outsider } from '../../contracts/outsider.ts';
-import { jobBoundsSchema, type JobBounds } from '../../contracts/turn-bounds.ts';
+import { jobBoundsSchema } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Spine } from '../feature.ts';
 import { rewindMs } from './clockwork.ts';
 import type { DueTimes } from './due-times.ts';
 import type { KeptSchedule, ScheduleBook } from './rows.ts';
 
-export interface ScheduleWish {
-  readonly name: string;
+/** Either a prompt or, with the words of the task as the prompt, a task. */
+export interface ScheduleWish extends Omit<OpParsed<'schedule.create'>, 'prompt' | 'file'> {
   readonly prompt: string;
-  readonly spec: ScheduleSpecInput;
-  readonly agentId?: string | undefined;
-  readonly session?: string | undefined;
-  readonly missed?: Schedule['missed'] | undefined;
-  readonly bounds?: JobBounds | undefined;
-  readonly approvalMs?: number | undefined;
-  readonly enabled?: boolean | undefined;
-  readonly deliver?: string | null | undefined;
-  readonly appendTo?: string | null | undefined;
-  readonly writeTo?: string | null | undefined;
-  readonly task?: ScheduledTask | undefined;
   /** The sources of the file that the task was read from, if it is marked. */
   readonly untrusted?: readonly TaintSource[] | undefined;
 }

@@ -3,10 +3,11 @@
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
-import { parseJson } from '../../base/json.ts';
+import { jsonIn } from '../../base/json.ts';
 import { RecentTimes } from '../../base/recent-times.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Attention, HookSignature } from '../../contracts/features/signals.ts';
+import type { OpParsed } from '../../contracts/ops.ts';
 import { ownSessions } from '../../contracts/system-session.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { SignalHub, SignalResult } from './signal-hub.ts';
@@ -29,14 +30,7 @@ export interface HookGateDeps {
   boundsOf(target: Pick<SignalTarget, 'tools' | 'perTurnUsd'>): TurnBounds;
 }
 
-export interface HookCall {
-  readonly name: string;
-  readonly secret: string;
-  readonly signature?: HookSignature | undefined;
-  readonly body: string;
-  readonly contentType?: string | undefined;
-  readonly dedupeKey?: string | undefined;
-}
+type HookCall = OpParsed<'signal.hook'>;
 
 const GUESSES_MAX = 10;
 const TEXT_KEYS = ['text', 'message', 'title'] as const;
@@ -95,9 +89,9 @@ const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i;
  */
 function readBody({ body: raw, contentType = '' }: HookCall): { text: string; data: string | null } {
   const body = (isForm.test(contentType) ? new URLSearchParams(raw).get('payload') : null) ?? raw;
-  const parsed = parseJson(body);
-  if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null) return { text: body, data: null };
-  const fields = parsed.value as Readonly<Record<string, unknown>>;
+  const parsed = jsonIn(body);
+  if (typeof parsed !== 'object' || parsed === null) return { text: body, data: null };
+  const fields = parsed as Readonly<Record<string, unknown>>;
   const key = TEXT_KEYS.find((name) => typeof fields[name] === 'string');
   return { text: key === undefined ? '' : String(fields[key]), data: body };
 }

@@ -13,7 +13,6 @@ import { tellSignals, signalOrigin } from './signal-words.ts';
 import { AppError, noSession } from '../../contracts/errors.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { ownSessions } from '../../contracts/system-session.ts';
-import type { signalOps } from '../../contracts/features/signals.ts';
 import type { IdSource } from '../../base/ids.ts';
 
 export { FileWatch } from './file-watch.ts';
@@ -68,8 +67,6 @@ function notesOf(log: Spine['log'], book: SignalBook, textMax: number): NotePort
   };
 }
 
-type SignalOps = Pick<OpHandlers, keyof typeof signalOps>;
-
 interface Handled {
   readonly book: Pick<SignalBook, 'page'>;
   readonly hub: Pick<SignalHub, 'receive'>;
@@ -82,7 +79,7 @@ const SHOWN = 50;
 const DATA_MAX = 100_000;
 
 /** Operations on signals: list them, send one from a program of this user, and receive one from a webhook. */
-function createSignalOps(deps: Handled): SignalOps {
+function createSignalOps(deps: Handled) {
   return {
     'signal.list': ({ source, before = Number.MAX_SAFE_INTEGER, limit = SHOWN }) => {
       // One extra row shows whether there is a next page.
@@ -96,7 +93,7 @@ function createSignalOps(deps: Handled): SignalOps {
       const { signalId, repeated } = await deps.hooks.call(call);
       return { signalId, repeated };
     },
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function send(deps: Handled, params: OpParsed<'signal.send'>): OpResult<'signal.send'> {

@@ -1,13 +1,13 @@
 // Operations for people who write skills: create a skill from a template, test it with its own cases, pack it as one archive, and publish
 // it to the author's market, which any web server can serve. Writes only to folders that the caller names.
 
-import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import semver from 'semver';
-import { makeFolders } from '../../base/make-folders.ts';
+import { replaceFile } from '../../base/rename-over.ts';
 import { AppError, noPath } from '../../contracts/errors.ts';
 import type { OpParsed, OpResult } from '../../contracts/ops.ts';
-import { makeZip, replaceFile } from './lock-file.ts';
+import { makeZip } from './lock-file.ts';
 import { parseIndex, type IndexEntry, type MarketIndex } from './market-index.ts';
 import { prepare, type PrepareDeps, type Prepared } from './prepare.ts';
 import { readFolder, sha256Of } from './read-package.ts';
@@ -32,12 +32,12 @@ export class Authoring {
 
   create({ name, into, description }: OpParsed<'skill.new'>): OpResult<'skill.new'> {
     const path = join(this.#path(into), name);
-    if (existsSync(path))
+    if (fs.existsSync(path))
       throw new AppError('conflict', `There is already something at ${path}.`, {
         hint: 'Nothing was changed. Take another name or folder.',
       });
     const files = { 'SKILL.md': skillText(name, description), [`${CASES}/first.yaml`]: caseText(name) };
-    for (const [file, text] of Object.entries(files)) replaceFile(join(path, file), text);
+    for (const [file, text] of Object.entries(files)) replaceFile(fs, join(path, file), text);
     return { path, files: Object.keys(files) };
   }
 
@@ -46,7 +46,7 @@ export class Authoring {
     const { inspected, risks } = prepared;
     const cases = join(folder, CASES);
     const about = { folder, sha256: inspected.sha256 };
-    const run = existsSync(cases) ? await this.#deps.runCases({ path: cases, ...(model === undefined ? {} : { model }) }, about) : null;
+    const run = fs.existsSync(cases) ? await this.#deps.runCases({ path: cases, ...(model === undefined ? {} : { model }) }, about) : null;
     const isSound = !inspected.findings.some(({ severity }) => severity === 'error') && !risks.some(({ level }) => level === 'danger');
     return {
       name: inspected.name,
@@ -63,7 +63,7 @@ export class Authoring {
     const { name, head, sha256: contentSha256, files } = prepared.inspected;
     const bytes = await makeZip(files);
     const archive = join(this.#path(out ?? '.'), archiveName(name, head.version));
-    replaceFile(archive, bytes);
+    replaceFile(fs, archive, bytes);
     return { name, version: head.version, archive, sizeBytes: bytes.length, sha256: sha256Of(bytes), contentSha256 };
   }
 
@@ -82,28 +82,27 @@ export class Authoring {
     const bytes = await makeZip(files);
     const sha256 = sha256Of(bytes);
     const place = this.#path(to);
-    makeFolders({ mkdirSync, statSync }, place);
     const index = join(place, 'index.json');
-    const before: MarketIndex = existsSync(index) ? parseIndex(readFileSync(index), index) : { skills: [] };
+    const before: MarketIndex = fs.existsSync(index) ? parseIndex(fs.readFileSync(index), index) : { skills: [] };
     const other = before.skills.find((entry) => entry.name === name && entry.version === version);
     if (other !== undefined && other.sha256 !== sha256)
       throw new AppError('conflict', `${name} ${version} is published already, with other content.`, { hint: 'Give it a new version.' });
     const archive = archiveName(name, version);
-    replaceFile(join(place, archive), bytes);
+    replaceFile(fs, join(place, archive), bytes);
     const entry = { ...entryOf(prepared, version), path: archive, sha256, ...(revoke === undefined ? {} : { revoked: revoke }) };
     const others = before.skills.filter((one) => one !== other);
     const skills = [...others, entry].sort((a, b) =>
       a.name === b.name ? semver.rcompare(a.version ?? '0.0.0', b.version ?? '0.0.0') : a.name < b.name ? -1 : 1,
     );
-    replaceFile(index, `${JSON.stringify({ ...before, marketplace: market ?? before.marketplace ?? 'skills', skills }, null, 2)}\n`);
+    replaceFile(fs, index, `${JSON.stringify({ ...before, marketplace: market ?? before.marketplace ?? 'skills', skills }, null, 2)}\n`);
     const change = revoke === undefined ? 'published' : 'withdrawn';
     return { name, version, change, index, archive: join(place, archive), sha256 };
   }
 
   #read(path: string): { folder: string; prepared: Prepared } {
     const given = this.#path(path);
-    if (!existsSync(given)) throw noPath('folder', given);
-    const folder = realpathSync(given);
+    if (!fs.existsSync(given)) throw noPath('folder', given);
+    const folder = fs.realpathSync(given);
     const source = {
       ref: folder,
       kind: 'folder',
@@ -121,7 +120,7 @@ export class Authoring {
   /** The folder at the path. If there is none, the folder of the skill with that name. */
   #folderOf(path: string): string {
     const given = this.#path(path);
-    const named = existsSync(given) ? undefined : this.#deps.shelf.standing().find(({ name }) => name === basename(given));
+    const named = fs.existsSync(given) ? undefined : this.#deps.shelf.standing().find(({ name }) => name === basename(given));
     return named?.path ?? given;
   }
 

@@ -1,27 +1,13 @@
 // The lock file, which is written from the rows for people and other machines, and the cache of installed packages, which makes it usable
 // without a network. Neither is trusted: their content is checked against hashes, and shown again before it is installed.
 
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
-import { makeFolders } from '../../base/make-folders.ts';
-import { renameOver } from '../../base/rename-over.ts';
-import { AppError, noPath } from '../../contracts/errors.ts';
+import { replaceFile } from '../../base/rename-over.ts';
+import { AppError, noPath, unreadable } from '../../contracts/errors.ts';
 import { type LockEntry, lockEntrySchema } from '../../contracts/features/skill-store.ts';
-import { unreadable } from '../../contracts/unreadable-file.ts';
 import { readArchive, type ReadPackage } from './read-package.ts';
 
 const lockSchema = z.object({ version: z.literal(1), skills: z.array(lockEntrySchema).max(10_000) });
@@ -30,33 +16,18 @@ const CACHE_BYTES_MAX = 200_000_000;
 
 export const lockFileName = 'skills-lock.json';
 
-/** Replaces a file atomically. */
-export function replaceFile(path: string, content: Uint8Array | string): void {
-  makeFolders({ mkdirSync, statSync }, dirname(path));
-  const temporary = `${path}.new`;
-  const handle = openSync(temporary, 'w', 0o600);
-  try {
-    const bytes = Buffer.from(content as string);
-    for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  renameOver({ renameSync }, temporary, path);
-}
-
 export function writeLock(home: string, skills: readonly LockEntry[]): string {
   const path = join(home, lockFileName);
-  replaceFile(path, `${JSON.stringify({ version: 1, skills }, null, 2)}\n`);
+  replaceFile(fs, path, `${JSON.stringify({ version: 1, skills }, null, 2)}\n`);
   return path;
 }
 
 /** Fails with not_found or invalid_params. */
 export function readLock(path: string): readonly LockEntry[] {
-  if (!existsSync(path)) throw noPath('lock file', path);
+  if (!fs.existsSync(path)) throw noPath('lock file', path);
   const unusable = (why: string) =>
     new AppError('invalid_params', `${path} is no lock file of skills: ${why}.`, { hint: 'Nothing was changed.' });
-  if (statSync(path).size > LOCK_BYTES_MAX) throw unusable('it is larger than 20 MB');
+  if (fs.statSync(path).size > LOCK_BYTES_MAX) throw unusable(`it is larger than ${LOCK_BYTES_MAX / 1_000_000} MB`);
   const json = parseJson(textOf(path));
   const parsed = json.ok ? lockSchema.safeParse(json.value) : null;
   if (parsed?.success !== true)
@@ -66,7 +37,7 @@ export function readLock(path: string): readonly LockEntry[] {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return fs.readFileSync(path, 'utf8');
   } catch (cause) {
     throw unreadable(path, cause);
   }
@@ -81,15 +52,15 @@ export class PackageCache {
 
   async put(sha256: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
     const path = this.#path(sha256);
-    if (existsSync(path)) return;
-    replaceFile(path, await makeZip(files));
+    if (fs.existsSync(path)) return;
+    replaceFile(fs, path, await makeZip(files));
     this.#prune(path);
   }
 
   /** The cached package, or null. The caller compares its content. */
   get(sha256: string): ReadPackage | null {
     const path = this.#path(sha256);
-    return existsSync(path) ? readArchive(readFileSync(path)) : null;
+    return fs.existsSync(path) ? readArchive(fs.readFileSync(path)) : null;
   }
 
   #path(sha256: string): string {
@@ -98,15 +69,15 @@ export class PackageCache {
 
   /** Deletes the oldest packages above the size limit, but keeps the one just stored. */
   #prune(kept: string): void {
-    const all = readdirSync(this.#folder).map((name) => {
+    const all = fs.readdirSync(this.#folder).map((name) => {
       const path = join(this.#folder, name);
-      const { size, mtimeMs } = statSync(path);
+      const { size, mtimeMs } = fs.statSync(path);
       return { path, size, mtimeMs };
     });
     let bytes = all.reduce((sum, { size }) => sum + size, 0);
     for (const { path, size } of all.toSorted((a, b) => a.mtimeMs - b.mtimeMs)) {
       if (bytes <= CACHE_BYTES_MAX || path === kept) continue;
-      rmSync(path, { force: true });
+      fs.rmSync(path, { force: true });
       bytes -= size;
     }
   }

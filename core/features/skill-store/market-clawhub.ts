@@ -2,7 +2,7 @@
 // the registry must confirm. Only reads; installs nothing.
 
 import * as z from 'zod';
-import { parseJson } from '../../base/json.ts';
+import { jsonIn } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SkillRisk } from '../../contracts/features/skill-store.ts';
 import { leftOutRisk, nameOfSkill, type Delivered, type Market, type Offer } from './offer.ts';
@@ -135,9 +135,8 @@ export class ClawHubMarket implements Market {
 
   #parsed<T>(status: number, body: Buffer, schema: z.ZodType<T>): T {
     if (status !== 200) throw this.#failed(status, body);
-    const json = parseJson(body.toString('utf8'));
-    const parsed = json.ok ? schema.safeParse(json.value) : null;
-    if (parsed?.success !== true) throw new AppError('fetch_failed', `${hostOf(this.#base)} answered in a form that is not ClawHub's.`);
+    const parsed = schema.safeParse(jsonIn(body.toString('utf8')));
+    if (!parsed.success) throw new AppError('fetch_failed', `${hostOf(this.#base)} answered in a form that is not ClawHub's.`);
     return parsed.data;
   }
 

@@ -2,7 +2,6 @@
 // else is loaded when an operation needs it.
 
 import * as fs from 'node:fs';
-import type { skillStoreOps } from '../../contracts/features/skill-store.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { isHere } from '../../contracts/doors.ts';
@@ -47,7 +46,7 @@ export const skillStore = defineBuiltInFeature({
       const secretsIn = (text: string) => spine.safety.redact(text).found;
       return new Authoring({ shelf, secretsIn, workspace: spine.facts.workspace, runCases: (...what) => runCases(...what, caller) });
     };
-    const handlers: Pick<OpHandlers, keyof typeof skillStoreOps> = {
+    const handlers = {
       'skill.search': async (params, caller) => (await desk()).search(params, caller),
       'skill.plan': async (params, caller) => {
         assertHere(caller);
@@ -61,7 +60,7 @@ export const skillStore = defineBuiltInFeature({
       'skill.test': async (params, caller) => (await authoring(caller)).test(params),
       'skill.pack': async (params, caller) => (await authoring(caller)).pack(params),
       'skill.publish': async (params, caller) => (await authoring(caller)).publish(params),
-    };
+    } satisfies Partial<OpHandlers>;
     return {
       handlers,
       // Runs before the first operation, so that nothing sees a partial installation.

@@ -4,8 +4,7 @@
 import * as fs from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
 import { homedir } from 'node:os';
-import { AppError, toAppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { LockEntry, SkillPlan } from '../../contracts/features/skill-store.ts';
 import type { ServedCaller, OpParsed, OpResult } from '../../contracts/ops.ts';

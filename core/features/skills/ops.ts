@@ -7,7 +7,7 @@ import { isInside } from '../../base/inside-folder.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { AppError, noPath } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
-import type { skillOps, SkillOrigin, SkillTrustTarget } from '../../contracts/features/skills.ts';
+import type { SkillOrigin, SkillTrustTarget } from '../../contracts/features/skills.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { FactContext } from '../../contracts/tools.ts';
 import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
@@ -16,8 +16,6 @@ import type { ShelvedSkill } from './loaded-skill.ts';
 import type { SkillBook } from './skill-book.ts';
 import { hashTree, listTree } from './skill-folders.ts';
 import type { importSkills, ImportWish } from './skill-import.ts';
-
-type SkillOps = Pick<OpHandlers, keyof typeof skillOps>;
 
 interface Handled extends Pick<Spine, 'log' | 'ids' | 'workspaces'> {
   readonly skills: SkillBook;
@@ -31,7 +29,7 @@ interface Handled extends Pick<Spine, 'log' | 'ids' | 'workspaces'> {
   importSkills(wish: Omit<ImportWish, 'into'>): ReturnType<typeof importSkills>;
 }
 
-export function createSkillOps(deps: Handled): SkillOps {
+export function createSkillOps(deps: Handled) {
   const { skills } = deps;
   return {
     'skill.list': ({ query }) => {
@@ -70,7 +68,7 @@ export function createSkillOps(deps: Handled): SkillOps {
       return skills.listed(name);
     },
     'skill.reload': () => skills.reload(),
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 /** Takes a checkpoint first, as before a call that writes, so that undo can restore the skill. */

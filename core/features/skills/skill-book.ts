@@ -3,9 +3,9 @@
 
 import { isInside } from '../../base/inside-folder.ts';
 import { didYouMean } from '../../base/near-names.ts';
-import { AppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
+import type { OpResult } from '../../contracts/ops.ts';
 import {
   type RefusedSkill,
   type SkillFinding,
@@ -43,12 +43,7 @@ export interface SkillBookDeps extends Pick<Spine, 'clock' | 'logger'> {
   record(sessionId: string, drafts: readonly AnyDraft[]): void;
 }
 
-export interface ReloadReport {
-  readonly skills: number;
-  readonly added: string[];
-  readonly changed: string[];
-  readonly removed: string[];
-}
+export type ReloadReport = OpResult<'skill.reload'>;
 
 interface Shelf {
   readonly skills: ReadonlyMap<string, ShelvedSkill>;

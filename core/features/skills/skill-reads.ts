@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { Clock } from '../../base/clock.ts';
-import { parseJson } from '../../base/json.ts';
+import { jsonIn } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { skillFindingSchema } from '../../contracts/skill-parts.ts';
 import type { KeptRead, SkillRows } from './rows.ts';
@@ -124,8 +124,7 @@ export class SkillReads {
   #all(): Map<string, Kept> {
     this.#kept ??= new Map(
       this.#rows.reads().flatMap(({ folder, seen, read, sha256 }) => {
-        const json = parseJson(read);
-        const parsed = json.ok && seen.startsWith(`${FORM} `) ? keptSchema.safeParse(json.value) : null;
+        const parsed = seen.startsWith(`${FORM} `) ? keptSchema.safeParse(jsonIn(read)) : null;
         return parsed?.success === true ? [[folder, { seen, read: parsed.data, sha256, isNew: false }] as const] : [];
       }),
     );

@@ -4,7 +4,7 @@
 import { sleep } from '../../base/waits.ts';
 import { channelRulesSchema, type ChannelTrial, type ChatService } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { telegramSchema, type telegramOps } from '../../contracts/features/telegram.ts';
+import { telegramSchema } from '../../contracts/features/telegram.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createBotApi } from './bot-api.ts';
 import { identifyBot, runBot } from './bot-run.ts';
@@ -80,7 +80,7 @@ interface BotChannel {
  * The operations of the bot under their old names, from before all chat services had common operations. They act on the same people,
  * codes and state.
  */
-function createHandlers(bot: BotChannel): Pick<OpHandlers, keyof typeof telegramOps> {
+function createHandlers(bot: BotChannel) {
   const { pairing } = bot;
   const status = (): OpResult<'telegram.status'> => {
     const { sinceMs, problem, lastHeardMs, people, strangers } = bot.status();
@@ -124,7 +124,7 @@ function createHandlers(bot: BotChannel): Pick<OpHandlers, keyof typeof telegram
       bot.setPaused(false, actor);
       return status();
     },
-  };
+  } satisfies Partial<OpHandlers>;
 }
 
 function usernameOf(bot: Pick<BotChannel, 'status'>): string | null {

@@ -1,7 +1,7 @@
 // One receiver of traces: an OTLP endpoint, or Langfuse. Interprets its answers: accepted, refused permanently, or to be retried later.
 
 import { gzipSync } from 'node:zlib';
-import { parseJson, isPlainObject } from '../../base/json.ts';
+import { valueAt, jsonIn } from '../../base/json.ts';
 import { isAppError, toAppError } from '../../contracts/errors.ts';
 import type { TelemetryConfig, TelemetryTarget } from '../../contracts/features/telemetry.ts';
 import { resolvedValue } from '../../contracts/secret-ref.ts';
@@ -124,15 +124,12 @@ function deliveryOf(answer: FetchAnswer): Delivery {
 
 /** The spans that a partial success of OTLP rejects. They must not be sent again. */
 function rejectedIn({ body }: FetchAnswer): number {
-  const parsed = parseJson(body.toString('utf8'));
-  const partial = parsed.ok && isPlainObject(parsed.value) ? parsed.value['partialSuccess'] : undefined;
-  const rejected = isPlainObject(partial) ? Number(partial['rejectedSpans'] ?? 0) : 0;
+  const rejected = Number(valueAt(jsonIn(body.toString('utf8')), 'partialSuccess.rejectedSpans') ?? 0);
   return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
 }
 
 function reasonIn({ body }: FetchAnswer): string {
-  const parsed = parseJson(body.toString('utf8'));
-  const message = parsed.ok && isPlainObject(parsed.value) ? parsed.value['message'] : undefined;
+  const message = valueAt(jsonIn(body.toString('utf8')), 'message');
   return typeof message === 'string' && message !== '' ? ` (${message.slice(0, 200)})` : '';
 }
 

@@ -4,7 +4,6 @@
 import { createHash } from 'node:crypto';
 import { counted } from '../../base/counted.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { telemetryOps } from '../../contracts/features/telemetry.ts';
 import { type Finding, unwell, warning, well } from '../../contracts/health.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { PanicState } from '../../guard/panic/panic.ts';
@@ -26,7 +25,7 @@ export const telemetry = defineBuiltInFeature({
     const senders = receiversOf(spine, resource).map(
       ([receiver, content]) => new Sender({ ...spine, queue: new ExportQueue({ log, receiver, options: { content, redact } }) }),
     );
-    const handlers: Pick<OpHandlers, keyof typeof telemetryOps> = {
+    const handlers = {
       'telemetry.flush': async (_params, { signal }) => {
         if (senders.length === 0) {
           const hint = 'Set telemetry.otlp or telemetry.langfuse in config.yaml.';
@@ -48,7 +47,7 @@ export const telemetry = defineBuiltInFeature({
         if (trace === null) throw new AppError('not_found', `There is no turn ${turnId} that has started.`);
         return tracesJson([trace], resource);
       },
-    };
+    } satisfies Partial<OpHandlers>;
     return {
       handlers,
       checks: senders.length === 0 ? [] : [{ check: () => senders.map(findingOf) }],

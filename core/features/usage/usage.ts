@@ -38,7 +38,7 @@ export const usage = defineBuiltInFeature({
     const writePackLog = (): void => {
       while (catchUp());
     };
-    const handlers: Pick<OpHandlers, 'usage.get' | 'pack.list'> = {
+    const handlers = {
       'usage.get': (query) => {
         const { perTurnUsd = null, perSessionUsd = null, perDayUsd = null } = settings.config.budget;
         return { ...report.usage(query, clock.nowMs()), budget: { perTurnUsd, perSessionUsd, perDayUsd } };
@@ -47,7 +47,7 @@ export const usage = defineBuiltInFeature({
         writePackLog();
         return { packs: report.packs(sessionId, limit) };
       },
-    };
+    } satisfies Partial<OpHandlers>;
     return {
       handlers,
       gives: { newestCall: (ref: string) => report.newestCall(ref), rebuildUsage: () => rows.rebuild(read) },

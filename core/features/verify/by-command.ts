@@ -1,6 +1,6 @@
 // Uses a program of config.yaml as a verifier: it receives the call as JSON on standard input, and prints the verdict as JSON.
 
-import { parseJson } from '../../base/json.ts';
+import { jsonIn } from '../../base/json.ts';
 import { verifierAnswerSchema } from '../../contracts/features/verify.ts';
 import { endWords, type AskProgram, type ProgramEnd } from '../../hands/tools/tools.ts';
 import type { AskVerifier } from './verifier.ts';
@@ -10,8 +10,7 @@ export function verifyByCommand(command: readonly string[], timeoutMs: number, r
     const end = await run(command, JSON.stringify(subject) + '\n', { timeoutMs, signal });
     const problem = problemOf(end);
     if (problem !== null) return { refused: problem };
-    const parsed = parseJson(end.output.trim());
-    const read = verifierAnswerSchema.safeParse(parsed.ok ? parsed.value : undefined);
+    const read = verifierAnswerSchema.safeParse(jsonIn(end.output.trim()));
     return read.success ? read.data : { refused: 'the command printed no verdict' };
   };
 }

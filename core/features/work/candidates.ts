@@ -119,7 +119,7 @@ function pendingChanges(
 function mergeProblem(log: SessionLog, { sessionId, turnId }: { readonly sessionId: string; readonly turnId: string }): string | null {
   const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
   const result = log.reads.turn(sessionId, turnId, firstSeq).findLast((event) => event.type === 'tool.finished');
-  if (result?.type !== 'tool.finished') return 'It was not merged: the call was denied.';
+  if (result === undefined) return 'It was not merged: the call was denied.';
   return result.body.outcome === 'ok' ? null : `It was not merged: ${result.body.forModel}`;
 }
 
@@ -143,6 +143,5 @@ export function modelOf(
 ): string | null {
   if (at === undefined) return null;
   const firstSeq = log.index.turn(at.turnId)?.firstSeq ?? 0;
-  const asked = log.reads.turn(at.sessionId, at.turnId, firstSeq).findLast((event) => event.type === 'model.requested');
-  return asked?.type === 'model.requested' ? asked.body.model : null;
+  return log.reads.turn(at.sessionId, at.turnId, firstSeq).findLast((event) => event.type === 'model.requested')?.body.model ?? null;
 }

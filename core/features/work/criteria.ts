@@ -126,8 +126,7 @@ function resultOf(
   { sessionId, turnId }: { readonly sessionId: string; readonly turnId: string },
 ): EventBodies['tool.finished'] | null {
   const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
-  const ended = log.reads.turn(sessionId, turnId, firstSeq).findLast((event) => event.type === 'tool.finished');
-  return ended?.type === 'tool.finished' ? ended.body : null;
+  return log.reads.turn(sessionId, turnId, firstSeq).findLast((event) => event.type === 'tool.finished')?.body ?? null;
 }
 
 async function checkByJudge(

@@ -2,10 +2,9 @@
 
 import { dirname, resolve } from 'node:path';
 import { doors } from '../../contracts/doors.ts';
-import { AppError } from '../../contracts/errors.ts';
-import { noSuch } from '../../contracts/no-such.ts';
+import { AppError, noSuch } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, Caller } from '../../contracts/ops.ts';
-import { workSessionOf, type workOps, type WorkFile, type WorkPlan, type WorkView, workFileSchema } from '../../contracts/features/work.ts';
+import { workSessionOf, type WorkFile, type WorkPlan, type WorkView, workFileSchema } from '../../contracts/features/work.ts';
 import { narrow, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { WorkStrategy } from '../../contracts/work-strategy.ts';
@@ -61,7 +60,7 @@ export const work = defineBuiltInFeature({
       trustFor: (path, about) => gate.trustFor(workspaces.opening(path).opens, about),
       isProtected: (real) => protectionOf(real, facts) !== null,
     });
-    const handlers: Pick<OpHandlers, keyof typeof workOps> = {
+    const handlers = {
       'work.run': (params, caller) => run(desk, spine, params, caller),
       'work.list': ({ limit }) => ({ work: desk.runs.list(limit ?? LIST_MAX) }),
       'work.get': ({ taskId }) => desk.runs.view(desk.runs.named(taskId)),
@@ -72,7 +71,7 @@ export const work = defineBuiltInFeature({
         desk.cancel(taskId, actor);
         return desk.runs.view(taskId);
       },
-    };
+    } satisfies Partial<OpHandlers>;
     /** For the schedule feature, which starts work at set times. */
     const port = {
       read: (given: Pick<OpParsed<'work.run'>, 'file' | 'task'>, caller: Caller): WorkFile =>

@@ -2,7 +2,7 @@
 // has ended. Knows nothing about how commands are confined.
 
 import type { CommandSandbox, SandboxCommand, SandboxReport, WrappedCommand } from '../../guard/sandbox/sandbox.ts';
-import { settlesWithin } from './settles-within.ts';
+import { settlesWithin } from '../../base/waits.ts';
 import type { ShellCommand } from './shell-command.ts';
 
 const REPORT_WAIT_MS = 30_000;

@@ -1,8 +1,7 @@
 // Maps failed file operations of tools to errors.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, whyFileFailed } from '../../contracts/errors.ts';
 import { errnoOf } from '../../base/errno.ts';
-import { whyFileFailed } from '../../contracts/unreadable-file.ts';
 
 /** Returns an AppError (`not_found` or `tool_failed`) that names the path. */
 export function fileError(doing: string, path: string, cause: unknown): AppError {

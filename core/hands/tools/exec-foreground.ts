@@ -14,7 +14,7 @@ import type { ConfirmedCommand } from './exec-facts.ts';
 import { formatSeconds } from './hosted-result.ts';
 import { LiveOutput } from './live-output.ts';
 import { OutputSpool } from './output-spool.ts';
-import { settlesWithin } from './settles-within.ts';
+import { settlesWithin } from '../../base/waits.ts';
 
 export interface ExecDeps extends CommandStarter {
   /** Registers commands that run in the background, so that people see them in the list. */

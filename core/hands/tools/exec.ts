@@ -15,7 +15,7 @@ import { broughtBy, describeEnd, type ExecDeps, runForeground } from './exec-for
 import { type ExecSession, ExecSessions } from './exec-sessions.ts';
 import { formatSeconds } from './hosted-result.ts';
 import { shownPath } from './path-argument.ts';
-import { settlesWithin } from './settles-within.ts';
+import { settlesWithin } from '../../base/waits.ts';
 import { incompleteTailBytes } from './utf8-cut.ts';
 
 const TIMEOUT_MS_MAX = 3_600_000;

@@ -7,7 +7,7 @@ import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
 import { reportOf, wrapCommand } from './confined-start.ts';
 import type { EnvironmentMarker, ProcessTrees } from './process-trees.ts';
-import { settlesWithin } from './settles-within.ts';
+import { settlesWithin } from '../../base/waits.ts';
 
 export interface ProgramDeps {
   readonly trees: ProcessTrees;

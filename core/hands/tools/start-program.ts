@@ -10,7 +10,7 @@ import { childEnvironment } from './child-environment.ts';
 import { wrapCommand } from './confined-start.ts';
 import { findProgram } from './find-program.ts';
 import type { ProgramDeps, ProgramRun } from './run-program.ts';
-import { settlesWithin } from './settles-within.ts';
+import { settlesWithin } from '../../base/waits.ts';
 
 export type ProgramStart = Required<Pick<ProgramRun, 'argv' | 'cwd' | 'sets' | 'marker' | 'attended' | 'signal'>>;
 

@@ -30,7 +30,6 @@ export type { HostedResult } from './hosted-result.ts';
 export type { ParsedCall } from './parse-call.ts';
 export type { SendableTool } from './sendable-tool.ts';
 export { expandHome } from './real-path.ts';
-export { settlesWithin } from './settles-within.ts';
 export { createOpenWorkspace } from './open-workspace.ts';
 export { isOwnData, protectionOf } from './protected-places.ts';
 export { createProcessTable } from './process-table.ts';

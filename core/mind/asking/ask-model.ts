@@ -1,8 +1,7 @@
 // Asks a model one question outside the conversation of a turn: reserves budget, sends the request, settles the cost. Never retries, and
 // never becomes part of a transcript.
 
-import type { Clock } from '../../base/clock.ts';
-import type { Later } from '../../base/later.ts';
+import type { Clock, Later } from '../../base/clock.ts';
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type {

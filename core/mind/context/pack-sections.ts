@@ -4,7 +4,7 @@
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import { packReasons, packThings } from '../../contracts/pack-words.ts';
-import type { ShownPackPart } from '../../contracts/events.ts';
+import type { EventBodies, ShownPackPart } from '../../contracts/events.ts';
 import { FIXED_SHARE_MAX, MESSAGES_SHARE_MIN, sectionShares, type PackSection, type TokenScale } from './pack-budget.ts';
 import type { PackPart, SourceSection } from '../../contracts/pack-source.ts';
 import type { LeftOut, SelectedParts } from './select-parts.ts';
@@ -13,11 +13,7 @@ import { approvalsTitle, tailHead, tailTitles } from './pack-tail.ts';
 import { byNeed } from './tool-priority.ts';
 import { showPart } from './summary-note.ts';
 
-export interface Section {
-  readonly name: string;
-  readonly tokens: number;
-  readonly items: number;
-}
+export type Section = EventBodies['pack.built']['sections'][number];
 
 interface PartLooks {
   readonly show: (part: PackPart) => string;

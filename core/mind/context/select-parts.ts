@@ -1,18 +1,14 @@
 // Asks the sources of a pack for their parts, all at once and within a time limit. Leaves out parts that are late, fail, or are not allowed
 // in their section, and records the reason. Never fails, and never ranks parts.
 
-import type { Later } from '../../base/later.ts';
+import type { Later } from '../../base/clock.ts';
+import type { EventBodies } from '../../contracts/events.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import { packReasons } from '../../contracts/pack-words.ts';
 import { sectionShares } from './pack-budget.ts';
 import { sourceSections, type NoteEvent, type PackPart, type PackSource, type SourceSection } from '../../contracts/pack-source.ts';
 
-export interface LeftOut {
-  readonly what: string;
-  readonly count: number;
-  readonly tokens: number;
-  readonly reason: string;
-}
+export type LeftOut = EventBodies['pack.built']['dropped'][number];
 
 export interface SelectedParts {
   readonly parts: Readonly<Partial<Record<SourceSection, readonly PackPart[]>>>;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { readPlainFile } from '../../base/read-plain-file.ts';
-import { renameOver } from '../../base/rename-over.ts';
+import { replaceFile } from '../../base/rename-over.ts';
 import { listPrice, namesOf, vendors, type Vendor } from './model-prices.ts';
 
 /** No vendor charges this much; a list that says so uses another unit or is wrong. */
@@ -60,9 +60,7 @@ export class PriceBook {
   }
 
   use(list: PriceList): void {
-    const fresh = `${this.#file}.new`;
-    fs.writeFileSync(fresh, JSON.stringify(list), { mode: 0o600 });
-    renameOver(fs, fresh, this.#file);
+    replaceFile(fs, this.#file, JSON.stringify(list));
     this.#list = list;
   }
 

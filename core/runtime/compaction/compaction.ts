@@ -3,9 +3,8 @@
 // The summarizer writes the text.
 
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Later } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
-import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { SummaryReason } from '../../contracts/continuity-events.ts';

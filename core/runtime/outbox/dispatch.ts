@@ -1,10 +1,9 @@
 // Delivery: chats in parallel, the items of one chat in order, one part after the other. Each attempt is committed to disk before it is
 // sent and recorded afterwards. An unknown outcome is marked uncertain and left to a person. Queues nothing itself.
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Later } from '../../base/clock.ts';
 import { sleep } from '../../base/waits.ts';
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
-import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ChatAddress, ChannelPort, OutboundItem, OutboundPart, PartContent, SendOutcome } from '../../contracts/channels.ts';
 import type { AnyDraft } from '../../contracts/events.ts';

@@ -4,8 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'yaml';
 import type * as z from 'zod';
 import { describeIssues } from '../../contracts/describe-issues.ts';
-import { AppError } from '../../contracts/errors.ts';
-import { unreadable } from '../../contracts/unreadable-file.ts';
+import { AppError, unreadable } from '../../contracts/errors.ts';
 
 const FILE_BYTES_MAX = 500_000;
 

@@ -1,8 +1,7 @@
 // Approvals of unattended turns: the runtime denies those that are still open at their deadline. The deadlines are in the log with the
 // approvals, so a restart loses none. Uses one timer for all; approves nothing.
 
-import { isOver, type Clock } from '../../base/clock.ts';
-import type { Later } from '../../base/later.ts';
+import { type Clock, isOver, type Later } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Approval } from '../../contracts/policy.ts';
 

@@ -1,8 +1,7 @@
 // The ports of the turn runtime, restricted to the methods it uses. compose.ts passes the real objects.
 
 import type { Redacted } from '../../base/redacted.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Later } from '../../base/later.ts';
+import type { Clock, Later } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { AppError } from '../../contracts/errors.ts';

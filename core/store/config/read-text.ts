@@ -2,8 +2,7 @@
 
 import * as nodeFs from 'node:fs';
 import { readPlainFile, type PlainFile } from '../../base/read-plain-file.ts';
-import { AppError } from '../../contracts/errors.ts';
-import { notUtf8 } from '../../contracts/unreadable-file.ts';
+import { AppError, notUtf8 } from '../../contracts/errors.ts';
 
 const FILE_BYTES_MAX = 1_000_000;
 

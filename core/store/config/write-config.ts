@@ -1,30 +1,15 @@
 // Changes settings in config.yaml. Comments and order are kept, the whole file is checked first, and a crash leaves the old or the new
 // file.
 
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Document, isScalar as IsScalar, isSeq as IsSeq } from 'yaml';
 import { errnoOf } from '../../base/errno.ts';
-import { makeFolders } from '../../base/make-folders.ts';
-import { renameOver } from '../../base/rename-over.ts';
-import { syncFolder } from '../../base/sync-folder.ts';
+import { replaceFile } from '../../base/rename-over.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
 import { noKeys, readDocument } from './yaml-document.ts';
-import { AppError, toAppError } from '../../contracts/errors.ts';
-import { whyFileFailed } from '../../contracts/unreadable-file.ts';
+import { AppError, toAppError, whyFileFailed } from '../../contracts/errors.ts';
 
 export interface Setting {
   /** A dotted path such as `models.default`. */
@@ -48,7 +33,7 @@ export async function writeSettings(path: string, settings: readonly Setting[]):
     else document.setIn(steps, value);
   }
   const loaded = parseChanged(path, before, document.toJS() ?? {});
-  if (hasChanged) replaceFile(linkedFile(path), document.toString());
+  if (hasChanged) writeWhole(linkedFile(path), document.toString());
   return loaded;
 }
 
@@ -96,7 +81,7 @@ function isValid(path: string, raw: unknown): boolean {
 
 async function readSettingsDocument(path: string): Promise<Document> {
   const { isMap, isScalar } = await import('yaml');
-  const document = await readDocument(path, existsSync(path) ? readText(path) : '');
+  const document = await readDocument(path, fs.existsSync(path) ? readText(path) : '');
   // `---` and `null` contain no settings.
   if (isScalar(document.contents) && document.contents.value === null) document.contents = document.createNode({});
   if (document.contents !== null && !isMap(document.contents)) throw noKeys(path);
@@ -105,30 +90,15 @@ async function readSettingsDocument(path: string): Promise<Document> {
 
 /** Follows a link, for example to a folder where a person keeps settings: replacing the link with a file would separate the two. */
 function linkedFile(path: string, linksMax = 20): string {
-  if (linksMax === 0 || lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
-  return linkedFile(resolve(dirname(path), readlinkSync(path)), linksMax - 1);
+  if (linksMax === 0 || fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
+  return linkedFile(resolve(dirname(path), fs.readlinkSync(path)), linksMax - 1);
 }
 
-function replaceFile(path: string, text: string): void {
-  const fresh = `${path}.${process.pid}.part`;
+function writeWhole(path: string, text: string): void {
   try {
-    makeFolders({ mkdirSync, statSync }, dirname(path));
-    const handle = openSync(fresh, 'w', 0o600);
-    try {
-      // A single write may store only a part of the text where the disk is almost full.
-      writeFileSync(handle, text);
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    renameOver({ renameSync }, fresh, path);
-    syncFolder({ openSync, fsyncSync, closeSync }, dirname(path));
+    replaceFile(fs, path, text);
   } catch (cause) {
-    rmSync(fresh, { force: true });
-    throw new AppError(
-      errnoOf(cause) === 'ENOSPC' ? 'store_full' : 'store_readonly',
-      `${path} cannot be written: ${whyFileFailed(cause)}.`,
-      { cause },
-    );
+    const code = errnoOf(cause) === 'ENOSPC' ? 'store_full' : 'store_readonly';
+    throw new AppError(code, `${path} cannot be written: ${whyFileFailed(cause)}.`, { cause });
   }
 }

@@ -4,7 +4,7 @@
 import * as nodeFs from 'node:fs';
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isPlainObject, parseJson } from '../../base/json.ts';
+import { isPlainObject, jsonIn, objectIn } from '../../base/json.ts';
 import { readPlainFile, type PlainFile } from '../../base/read-plain-file.ts';
 import { renameOver } from '../../base/rename-over.ts';
 
@@ -34,8 +34,7 @@ export function readInstanceFile(home: string): InstanceRecord | null {
     // The file is usually missing. If it is unreadable, opening the store reports the reason.
     return null;
   }
-  const parsed = parseJson(read.kind === 'text' ? read.text : '');
-  return parsed.ok ? recordIn(parsed.value) : null;
+  return recordIn(jsonIn(read.kind === 'text' ? read.text : ''));
 }
 
 function recordIn(value: unknown): InstanceRecord | null {
@@ -86,9 +85,9 @@ export function takeEndedFile(home: string): EndedRecord | null {
     // The file is usually missing.
     return null;
   }
-  const parsed = parseJson(read.kind === 'text' ? read.text : '');
-  if (!parsed.ok || !isPlainObject(parsed.value)) return null;
-  const { tokenDigest, port, endedAtMs } = parsed.value;
+  const record = objectIn(read.kind === 'text' ? read.text : '');
+  if (record === null) return null;
+  const { tokenDigest, port, endedAtMs } = record;
   const isWhole = typeof tokenDigest === 'string' && /^[0-9a-f]{64}$/.test(tokenDigest) && typeof endedAtMs === 'number';
   return isWhole && isPort(port) ? { tokenDigest, port, endedAtMs } : null;
 }

@@ -4,6 +4,7 @@
 import { lettersApart } from '../../base/unspaced-scripts.ts';
 import { activityKindOf, type ActivityKind, type ActivityOutcome } from '../../contracts/activity-kinds.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
+import type { OpParsed } from '../../contracts/ops.ts';
 import type { SearchHit } from '../../contracts/tools.ts';
 import { LogCursor, type SqlDatabase, type Storage } from '../storage/storage.ts';
 import { activityEntry, activityTypes } from './activity-text.ts';
@@ -11,17 +12,8 @@ import { excerptOf, toMatch, wordsOf } from './search-words.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionReads } from './session-reads.ts';
 
-export interface ActivityFilter {
-  readonly query?: string;
-  readonly kinds?: readonly ActivityKind[];
-  readonly tool?: string;
-  readonly outcome?: ActivityOutcome;
-  readonly sessionId?: string;
-  readonly fromMs?: number;
-  readonly toMs?: number;
-  /** Only below this global position. */
-  readonly before?: number;
-}
+/** `before` is a global position: only what is below it is searched. */
+export type ActivityFilter = Omit<OpParsed<'activity.search'>, 'limit'>;
 
 export interface FoundActivity extends SearchHit {
   readonly turnId: string | null;

@@ -23,8 +23,8 @@ import Database from 'better-sqlite3';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
-import { unreadable } from '../../contracts/unreadable-file.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, unreadable } from '../../contracts/errors.ts';
+import type { OpResult } from '../../contracts/ops.ts';
 import { emptyPlace, HeadFile, readHead, type LogPlace } from './head-file.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
 import { mapStorageError } from './storage-errors.ts';
@@ -32,11 +32,7 @@ import { mapStorageError } from './storage-errors.ts';
 /** Other work runs between two steps of a copy. */
 const PAGES_AT_ONCE = 64;
 
-export interface BackupInfo {
-  readonly file: string;
-  readonly sizeBytes: number;
-  readonly createdAtMs: number;
-}
+export type BackupInfo = OpResult<'backup.list'>['backups'][number];
 
 const NAME = /^trayclaw-(auto-)?([0-9TZ.-]+)\.db$/;
 const REPLACED = /^trayclaw\.db\.replaced-[0-9TZ.-]+$/;

@@ -1,7 +1,6 @@
 // The window's language: its texts, and its formats for numbers and times. English is the only catalogue; a second one is a file of type
 // `Words`, and the choice between them is made here.
 
-import { createContext } from 'svelte';
 import { english } from './english/english.ts';
 import { Formats } from './formats.ts';
 import type { Words } from './words.ts';
@@ -41,5 +40,3 @@ function once(load: () => Promise<unknown>): () => Promise<void> {
   };
   return () => (coming ??= start());
 }
-
-export const [getLanguage, setLanguage] = createContext<Language>();

@@ -1,6 +1,5 @@
 // The window's state in one place: owns the parts, passes them the single event stream, and turns failures into notices.
 
-import { createContext } from 'svelte';
 import { isOpen, type TurnView } from '../../../core/contracts/turn-view.ts';
 import type { AnyEvent, DeltaNotice, EventOf } from '../../../core/contracts/events.ts';
 import type { DesktopBridge, ShellCommand, ShellFacts } from '../../../core/contracts/desktop-channels.ts';
@@ -390,5 +389,3 @@ export class App {
 function isLost(state: LinkState): boolean {
   return state === 'reconnecting' || state === 'unproven';
 }
-
-export const [getApp, setApp] = createContext<App>();

@@ -1,8 +1,6 @@
 // The look of the window, chosen by the person or the system: light or dark, contrast, density, and single-letter keys. Stored in this
 // browser, the only data the window keeps longer than its tab.
 
-import { createContext } from 'svelte';
-
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
@@ -84,5 +82,3 @@ export class Appearance {
     else this.#target.localStorage.setItem(`trayclaw.${name}`, value);
   }
 }
-
-export const [getAppearance, setAppearance] = createContext<Appearance>();

@@ -1,8 +1,6 @@
 // The open parts of the frame around the views: the session list, the title being edited, the command palette or the key sheet. Lost with
 // the tab.
 
-import { createContext } from 'svelte';
-
 const recentMax = 8;
 
 export interface FrameOptions {
@@ -40,5 +38,3 @@ export class Frame {
     this.recent = [commandId, ...this.recent.filter((id) => id !== commandId)].slice(0, recentMax);
   }
 }
-
-export const [getFrame, setFrame] = createContext<Frame>();

@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { chromium } from 'playwright-core';
-import { findChromium } from '../../../build/chromium.mjs';
+import { findChromium } from '../../../build/chromium.ts';
 import type * as Library from '../../../core/index.ts';
 import { ownName, type Figure } from '../figures.ts';
 import { installPeer, peerFile } from '../peers/peer-folder.ts';

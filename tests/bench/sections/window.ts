@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
 import { startServedHost } from '../../e2e/host/served-host.ts';
 import type { HostOptions, WindowHost } from '../../e2e/host/window-host.ts';
-import { findChromium } from '../../../build/chromium.mjs';
+import { findChromium } from '../../../build/chromium.ts';
 import { ownName, type Figure, type Unit } from '../figures.ts';
 import type { BenchContext } from '../section.ts';
 import { median, quantile } from '../statistics.ts';

@@ -165,8 +165,8 @@ export const mcpGates: readonly Gate[] = [
     name: 'mcp/deep-message',
     prevents: 'a message of a server ends the whole program',
     file: 'core/features/mcp/stdio-link.ts',
-    text: 'else this.#receive(message.value as unknown as JSONRPCMessage);',
-    instead: 'else this.onmessage?.(message.value as unknown as JSONRPCMessage);',
+    text: 'else this.#receive(message as unknown as JSONRPCMessage);',
+    instead: 'else this.onmessage?.(message as unknown as JSONRPCMessage);',
     suites: ['core/features/mcp/stdio-link.test.ts'],
   },
   {

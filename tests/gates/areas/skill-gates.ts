@@ -246,8 +246,8 @@ export const skillGates: readonly Gate[] = [
     name: 'identity/remote-prompt',
     prevents: 'a remote source puts words into the instructions that no person has seen',
     file: 'core/features/identity/prompt-book.ts',
-    text: 'if (source.sha256 === undefined) writeWhole',
-    instead: 'if (source.url === name) writeWhole',
+    text: 'if (source.sha256 === undefined) replaceFile',
+    instead: 'if (source.url === name) replaceFile',
     suites: ['core/features/identity/identity.test.ts'],
   },
   {

@@ -1,7 +1,7 @@
 // Converts prompts, calls, approvals and sessions to the types of the Agent Client Protocol. Pure.
 
 import type * as Acp from '@agentclientprotocol/sdk';
-import { isPlainObject, parseJson } from '../../../base/json.ts';
+import { isPlainObject, parseJson, objectIn } from '../../../base/json.ts';
 import { revealed } from '../../../base/visible-text.ts';
 import type { Attachment } from '../../../contracts/attachments.ts';
 import type { FileDiff } from '../../../contracts/checkpoints.ts';
@@ -28,8 +28,7 @@ export function toolKind(toolClass: string): Acp.ToolKind {
 
 /** A tool and its target, taken from the argument that people recognise. */
 export function callTitle(tool: string, args: string): string {
-  const parsed = parseJson(args);
-  const given = parsed.ok && isPlainObject(parsed.value) ? parsed.value : {};
+  const given = objectIn(args) ?? {};
   const target = ['path', 'command', 'url', 'query', 'expression'].map((key) => given[key]).find((value) => typeof value === 'string');
   return target === undefined ? tool : `${tool}: ${target.slice(0, 200)}`;
 }

@@ -5,14 +5,14 @@ import { AppError } from '../../../contracts/errors.ts';
 import type { OpName, OpParams, OpResult } from '../../../contracts/ops.ts';
 import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
-import { confirmed } from '../confirmed.ts';
+import { confirmed } from '../questions.ts';
 import type { Connection } from '../connect.ts';
 import { exitCodes } from '../exit-code.ts';
 import { findView } from '../views/views.ts';
 import { takenBy, type Entry, type Given } from './entries.ts';
 import { fieldsOf } from './fields.ts';
 import { readParams } from './read-params.ts';
-import { shownBy } from './shown.ts';
+import { shownBy } from './view.ts';
 
 /** After this time the command tells a person at a terminal that it takes longer. */
 const SLOW_MS = 3_000;
@@ -25,7 +25,7 @@ export async function runOperation(context: CommandContext, entry: Entry, given:
   if (form.stdin !== undefined) read[form.stdin] = await context.readStdin();
   if (opForm.follows === true) {
     const { runTurn } = await import('../ask.ts');
-    return runTurn(context, (claw) => claw.op(op as 'turn.retry', read as OpParams<'turn.retry'>, cliCaller));
+    return runTurn(context, (claw) => claw.op(op as 'turn.retry', read as OpParams<'turn.retry'>));
   }
   const shows = form.shows ?? opForm.shows;
   const byHand = await findView(op);

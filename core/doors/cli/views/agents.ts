@@ -2,8 +2,7 @@
 
 import type { HelperListing } from '../../../contracts/features/helpers.ts';
 import type { AgentListing } from '../../../contracts/agents.ts';
-import { listed, tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { listed, tabled, type ViewsOf } from '../kernel/view.ts';
 import { facts } from '../table.ts';
 
 export const agentViews: ViewsOf<'agent'> = {

@@ -4,14 +4,12 @@ import { counted } from '../../../base/counted.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { OpResult, OpParams } from '../../../contracts/ops.ts';
 import type { Paint } from '../output.ts';
-import { listed, tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { listed, tabled, type ViewsOf } from '../kernel/view.ts';
 import { money, when } from '../table.ts';
 import { safeForTerminal } from '../../../base/visible-text.ts';
 import { describeFile } from '../file-diff.ts';
-import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
-import { confirmed } from '../confirmed.ts';
+import { confirmed } from '../questions.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Given } from '../kernel/entries.ts';
 
@@ -162,14 +160,14 @@ export const reportViews: ViewsOf<'report'> = { 'report.make': { perform: makeAn
 function makeAndSave(context: CommandContext, params: OpParams<'report.make'>, given: Given): Promise<number> {
   return context.withClaw('any', async ({ claw }) => {
     const { output } = context;
-    const made = await claw.op('report.make', params, cliCaller);
+    const made = await claw.op('report.make', params);
     const words = made.files.map(({ name, text }) => `--- ${name}\n${text.trimEnd()}`).join('\n\n');
     const saves = given['yes'] === true || (context.hasPerson && (await confirmed(context, words, 'Save this as one archive?')));
     if (!saves) {
       output.result(made, () => (context.hasPerson ? 'Nothing was saved.' : `${words}\n\nNothing was saved. To save it, say --yes.`));
       return exitCodes.waiting;
     }
-    const saved = await claw.op('report.save', { reportId: made.reportId }, cliCaller);
+    const saved = await claw.op('report.save', { reportId: made.reportId });
     output.result({ ...made, ...saved }, () => `Saved ${saved.path}. Nothing was sent: attach it to your report yourself.`);
     return exitCodes.done;
   });

@@ -3,8 +3,7 @@
 import { counted } from '../../../base/counted.ts';
 import type { Opinion } from '../../../contracts/features/opinions.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
-import { tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { tabled, type ViewsOf } from '../kernel/view.ts';
 import { when } from '../table.ts';
 
 export const governorViews: ViewsOf<'governor'> = {

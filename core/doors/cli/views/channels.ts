@@ -3,8 +3,7 @@
 import { counted } from '../../../base/counted.ts';
 import { safeForTerminal } from '../../../base/visible-text.ts';
 import type { OpName, OpResult } from '../../../contracts/ops.ts';
-import { listed, tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { listed, tabled, type ViewsOf } from '../kernel/view.ts';
 import { oneLine, when } from '../table.ts';
 
 export const telegramViews: ViewsOf<'telegram'> = {

@@ -1,7 +1,6 @@
 // Views of doors and their tokens, agents on other machines, plugins and signals. The only module that prints a token.
 
-import { listed } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { listed, type ViewsOf } from '../kernel/view.ts';
 import { money, when } from '../table.ts';
 
 const limitOf = (perDayUsd: number | null): string => (perDayUsd === null ? '-' : money(perDayUsd));

@@ -6,8 +6,7 @@ import { cliCaller } from '../caller.ts';
 import { meetModel } from '../first-contact.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
-import { tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { tabled, type ViewsOf } from '../kernel/view.ts';
 
 export const evalViews: ViewsOf<'eval'> = {
   'eval.run': { perform: runEvals },

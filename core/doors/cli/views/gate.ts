@@ -12,8 +12,7 @@ import { parseJsonArgument, type CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Paint } from '../output.ts';
 import { isInsideTool } from '../person-only.ts';
-import { listed, tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { listed, tabled, type ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
 
 export const approvalViews: ViewsOf<'approval'> = {

@@ -2,8 +2,7 @@
 
 import type { CapsuleVersion, PromptListing } from '../../../contracts/features/identity.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
-import { listed, tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { listed, tabled, type ViewsOf } from '../kernel/view.ts';
 import { facts, when } from '../table.ts';
 
 export const identityViews: ViewsOf<'identity'> = {

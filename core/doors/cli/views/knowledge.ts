@@ -5,13 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Claw } from '../../../contracts/claw.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
-import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
-import { confirmed } from '../confirmed.ts';
+import { confirmed } from '../questions.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Given } from '../kernel/entries.ts';
-import { tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { tabled, type ViewsOf } from '../kernel/view.ts';
 
 type Sources = OpResult<'knowledge.list'>['sources'];
 
@@ -82,7 +80,7 @@ function endingsOf({ endings }: Given): { endings?: string[] } {
 /** Null if the person was asked about a folder outside and did not agree. */
 async function addAsked(context: CommandContext, claw: Claw, params: OpParams<'knowledge.add'>): Promise<OpResult<'knowledge.add'> | null> {
   try {
-    return await claw.op('knowledge.add', params, cliCaller);
+    return await claw.op('knowledge.add', params);
   } catch (cause) {
     if (!isAppError(cause) || cause.data['needs'] !== 'outside') throw cause;
     const hint = 'Add --outside to agree. Its content may then be shown to the agent and its model.';
@@ -92,7 +90,7 @@ async function addAsked(context: CommandContext, claw: Claw, params: OpParams<'k
       context.output.note('Nothing was added.');
       return null;
     }
-    return claw.op('knowledge.add', { ...params, outside: true }, cliCaller);
+    return claw.op('knowledge.add', { ...params, outside: true });
   }
 }
 
@@ -103,7 +101,7 @@ async function whenRead(context: CommandContext, claw: Claw, name: string): Prom
   let said = '';
   try {
     while (!over.signal.aborted) {
-      const { sources, indexing } = await claw.op('knowledge.list', {}, cliCaller);
+      const { sources, indexing } = await claw.op('knowledge.list', {});
       const source = sources.find((one) => one.name === name);
       if (!indexing || source === undefined) return source ?? null;
       const now = describeProgress(sources);

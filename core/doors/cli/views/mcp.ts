@@ -2,10 +2,8 @@
 
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { McpServerView } from '../../../contracts/features/mcp.ts';
-import { cliCaller } from '../caller.ts';
 import { exitCodes } from '../exit-code.ts';
-import { listed, tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { listed, tabled, type ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';
 
 export const mcpViews: ViewsOf<'mcp'> = {
@@ -56,9 +54,9 @@ export const mcpViews: ViewsOf<'mcp'> = {
   'mcp.login': {
     perform: async (context, params) =>
       context.withClaw('live', async ({ claw }) => {
-        const begun = await claw.op('mcp.login', params, cliCaller);
+        const begun = await claw.op('mcp.login', params);
         if (begun.url !== null) context.output.note(`Open this address and sign in:\n${begun.url}`);
-        const done = begun.isSignedIn ? begun : await claw.op('mcp.login', { ...params, wait: true }, cliCaller);
+        const done = begun.isSignedIn ? begun : await claw.op('mcp.login', { ...params, wait: true });
         context.output.result(done, () => (done.isSignedIn ? `Signed in to ${done.name}.` : `Not signed in to ${done.name}.`));
         return done.isSignedIn ? exitCodes.done : exitCodes.failed;
       }),

@@ -3,7 +3,6 @@
 import { counted } from '../../../base/counted.ts';
 import { givenPath } from '../../../base/given-path.ts';
 import type { MemoryView } from '../../../contracts/features/memory.ts';
-import { cliCaller } from '../caller.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ViewsOf } from '../kernel/view.ts';
@@ -30,7 +29,7 @@ export const memoryViews: ViewsOf<'memory'> = {
 
 function exportAll(context: CommandContext, out: string | null): Promise<number> {
   return context.withClaw('any', async ({ claw }) => {
-    const exported = await claw.op('memory.export', {}, cliCaller);
+    const exported = await claw.op('memory.export', {});
     // With --json the output is the document itself, not a file.
     if (out !== null && !context.output.isJson) writeNewResult(out, exported.text);
     const { text, count } = exported;

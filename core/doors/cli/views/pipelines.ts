@@ -12,8 +12,7 @@ import type { CommandContext } from '../command-context.ts';
 import { exitCodeOfFailure, exitCodes } from '../exit-code.ts';
 import { meetModel } from '../first-contact.ts';
 import type { Given } from '../kernel/entries.ts';
-import { tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { tabled, type ViewsOf } from '../kernel/view.ts';
 import { money, table } from '../table.ts';
 import { refuseMissingFolder, writeResult } from '../write-result.ts';
 

@@ -8,8 +8,7 @@ import { toolClasses, type ToolClass } from '../../../contracts/tools.ts';
 import { parseCount } from '../command-context.ts';
 import type { Given } from '../kernel/entries.ts';
 import { oneOf } from '../kernel/read-params.ts';
-import { listed } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { listed, type ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
 
 const unitsMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

@@ -3,8 +3,7 @@
 import { counted } from '../../../base/counted.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { SessionInfo } from '../../../contracts/op-results.ts';
-import { tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { tabled, type ViewsOf } from '../kernel/view.ts';
 import { oneLine } from '../table.ts';
 
 export const sessionViews: ViewsOf<'session'> = {

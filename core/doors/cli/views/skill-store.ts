@@ -5,9 +5,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
 import type { PlannedSkill, SkillEffect, SkillPlan, SkillRisk } from '../../../contracts/features/skill-store.ts';
-import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
-import { confirmed } from '../confirmed.ts';
+import { confirmed } from '../questions.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Given } from '../kernel/entries.ts';
 import type { View } from '../kernel/view.ts';
@@ -40,7 +39,7 @@ function withPaths(params: Partial<OpParams<'skill.plan'>>, { context }: { reado
 function planAndInstall(context: CommandContext, params: OpParams<'skill.plan'>, given: Given): Promise<number> {
   return context.withClaw('any', async ({ claw }) => {
     const { output } = context;
-    const plan = await claw.op('skill.plan', params, cliCaller);
+    const plan = await claw.op('skill.plan', params);
     const words = planText(plan);
     if (plan.planId === null) {
       output.result(plan, () => words);
@@ -65,7 +64,7 @@ function planAndInstall(context: CommandContext, params: OpParams<'skill.plan'>,
       ...(plan.isDangerous ? { despiteDangers: true } : {}),
       ...(given['pin'] === true ? { pin: true } : {}),
     };
-    const { installed, lockFile } = await claw.op('skill.install', wish, cliCaller);
+    const { installed, lockFile } = await claw.op('skill.install', wish);
     const done = installed.map(
       ({ name, version, path }) =>
         `Installed ${name}${version === null ? '' : ` ${version}`} in ${path}. Its text is trusted as it is now.`,

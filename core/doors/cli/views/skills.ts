@@ -4,13 +4,11 @@ import { counted } from '../../../base/counted.ts';
 import { resolve } from 'node:path';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
 import type { SkillFinding, SkillListing, SkillView } from '../../../contracts/features/skills.ts';
-import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
-import { confirmed } from '../confirmed.ts';
-import { tabled } from '../kernel/shown.ts';
+import { confirmed } from '../questions.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Given } from '../kernel/entries.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { tabled, type ViewsOf } from '../kernel/view.ts';
 import { facts } from '../table.ts';
 import { skillStoreViews } from './skill-store.ts';
 
@@ -43,12 +41,12 @@ export const skillViews: ViewsOf<'skill'> = {
 function removeSkills(context: CommandContext, params: OpParams<'skill.remove'>, given: Given): Promise<number> {
   return context.withClaw('any', async ({ claw }) => {
     const { output } = context;
-    const first = await claw.op('skill.remove', params, cliCaller);
+    const first = await claw.op('skill.remove', params);
     const removed = [first];
     for (let left = first.unneeded; left.length > 0;) {
       const words = `${left.join(', ')} ${left.length === 1 ? 'was' : 'were'} installed for other skills only, and none needs ${left.length === 1 ? 'it' : 'them'} now.`;
       if (given['unneeded'] !== true && !(context.hasPerson && (await confirmed(context, words, 'Remove that too?')))) break;
-      for (const name of left) removed.push(await claw.op('skill.remove', { name }, cliCaller));
+      for (const name of left) removed.push(await claw.op('skill.remove', { name }));
       left = removed.at(-1)?.unneeded ?? [];
     }
     const lines = removed.map(({ path, callId }) => `Removed ${path}. To take this back: ${context.program} undo ${callId}`);

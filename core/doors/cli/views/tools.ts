@@ -2,7 +2,6 @@
 
 import { givenPath } from '../../../base/given-path.ts';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
-import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { ViewsOf } from '../kernel/view.ts';
@@ -18,14 +17,14 @@ export const artifactViews: ViewsOf<'artifact'> = {
 function getArtifact(context: CommandContext, params: OpParams<'artifact.get'>, out: string | undefined): Promise<number> {
   return context.withClaw('any', async ({ claw }) => {
     if (context.output.isJson && out === undefined) {
-      context.output.result(await claw.op('artifact.get', params, cliCaller), () => '');
+      context.output.result(await claw.op('artifact.get', params), () => '');
       return exitCodes.done;
     }
     const { artifact } = params;
     const chunks: Buffer[] = [];
     let about: OpResult<'artifact.get'>['artifact'] | null = null;
     for (let offset: number | null = 0; offset !== null;) {
-      const part: OpResult<'artifact.get'> = await claw.op('artifact.get', { artifact, offset, length: artifactChunkBytes }, cliCaller);
+      const part: OpResult<'artifact.get'> = await claw.op('artifact.get', { artifact, offset, length: artifactChunkBytes });
       about = part.artifact;
       chunks.push(part.base64 === null ? Buffer.from(part.text ?? '') : Buffer.from(part.base64, 'base64'));
       offset = part.nextOffset;

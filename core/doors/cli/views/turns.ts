@@ -1,8 +1,7 @@
 // Views of turns, their events and their context packs, and of pinned rules with their scope.
 
 import { describePack, describePreview, describeTurn } from '../insight.ts';
-import { tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { tabled, type ViewsOf } from '../kernel/view.ts';
 import { mainAgentId } from '../../../contracts/agents.ts';
 import { AppError } from '../../../contracts/errors.ts';
 

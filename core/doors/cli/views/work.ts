@@ -9,8 +9,7 @@ import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodeOfFailure, exitCodes } from '../exit-code.ts';
 import { meetModel } from '../first-contact.ts';
-import { tabled } from '../kernel/shown.ts';
-import type { ViewsOf } from '../kernel/view.ts';
+import { tabled, type ViewsOf } from '../kernel/view.ts';
 import { money } from '../table.ts';
 
 export const workViews: ViewsOf<'work'> = {

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { directory, knowledgeBench } from '../../../../tests/rigs/core/features/memory/knowledge-bench.ts';
 import { officeFile } from '../../../../tests/rigs/office.ts';
 import { pdfOf } from '../../../../tests/rigs/pdf.ts';
-import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
+import type { KnowledgeResolver } from '../../../contracts/memory-ports.ts';
 import { DocumentThread } from './document-thread.ts';
 import { isWorthSearching, KnowledgePackSource } from './knowledge-pack-source.ts';
 import { cutIntoPassages } from './passages.ts';

@@ -4,8 +4,7 @@
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { type AppError, toAppError } from '../../../contracts/errors.ts';
-import { noSuch } from '../../../contracts/no-such.ts';
+import { type AppError, noSuch, toAppError } from '../../../contracts/errors.ts';
 import type { Evidence } from '../../../contracts/knowledge-ops.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { Spine } from '../../feature.ts';

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import type { Evidence } from '../../../contracts/knowledge-ops.ts';
 import type { KeptPassage } from './knowledge-rows.ts';
-import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
+import type { KnowledgeResolver } from '../../../contracts/memory-ports.ts';
 import { askWithin, findTexts, scoreAt } from '../recall/recall-path.ts';
 import type { ConfiguredSource, FindPassages, KnowledgeStore, UntrustedOf } from './ports.ts';
 

@@ -7,6 +7,7 @@ import { join, sep } from 'node:path';
 import { setImmediate as giveWay } from 'node:timers/promises';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
+import type { OpResult } from '../../../contracts/ops.ts';
 import type { SeenFile } from './knowledge-rows.ts';
 import { cutIntoPassages } from './passages.ts';
 import type { ConfiguredSource, DirectorySource, DocumentReader, InlineSource, KnowledgeStore, ReadPage, ReadOther } from './ports.ts';
@@ -22,14 +23,8 @@ export interface SourceIndexDeps {
   readonly skipped: readonly string[];
 }
 
-export interface IndexReport {
-  readonly documents: number;
-  readonly changed: number;
-  readonly removed: number;
-  readonly failed: number;
-  /** Why the source as a whole could not be read, or null. */
-  readonly problem: string | null;
-}
+/** `problem`: why the source as a whole could not be read, or null. */
+export type IndexReport = OpResult<'knowledge.reindex'> & { readonly problem: string | null };
 
 export interface IndexRun {
   /** Rereads every document. */

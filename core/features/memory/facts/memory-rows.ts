@@ -8,6 +8,7 @@ import type { EventBodies, EventOf } from '../../../contracts/events.ts';
 import { memoryOriginSchema, type MemoryState } from '../../../contracts/features/memory.ts';
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
 import { taintSourceSchema } from '../../../contracts/tools.ts';
+import type { OpResult } from '../../../contracts/ops.ts';
 import type { PermittingRows } from '../../../store/session/session.ts';
 import { HeldRows, Statements, type SqlDatabase, wordIndexForm, sqlMigrations, type Migration } from '../../../store/storage/storage.ts';
 import { SearchedTexts } from '../recall/searched-texts.ts';
@@ -56,11 +57,7 @@ export interface Contradiction {
   readonly reason: string;
 }
 
-export interface MemoryCounts {
-  readonly kept: number;
-  readonly candidates: number;
-  readonly contradictions: number;
-}
+export type MemoryCounts = OpResult<'memory.list'>['counts'];
 
 interface StoredMemory extends Omit<KeptMemory, 'pinned' | 'origin' | 'untrusted'> {
   readonly pinned: number;

@@ -1,7 +1,7 @@
 // Ports of memory inside the runtime: its store, and recall. The ports that a program can implement are in core/contracts. Types only.
 
 import type { AnyDraft } from '../../../contracts/events.ts';
-import type { MemoryHit } from '../../../contracts/features/memory.ts';
+import type { Memory, MemoryHit } from '../../../contracts/features/memory.ts';
 import type { TaintSource } from '../../../contracts/tools.ts';
 import type { Near } from '../recall/recall-path.ts';
 import type { MemoryRows } from './memory-rows.ts';
@@ -32,10 +32,4 @@ export interface Recall {
   recall(request: RecallRequest): Promise<MemoryHit[]>;
 }
 
-export interface ProposedBy {
-  readonly by: 'person' | 'agent' | 'turn' | 'import';
-  readonly actor: string;
-  readonly sessionId: string | null;
-  readonly turnId: string | null;
-  readonly untrusted: readonly TaintSource[];
-}
+export type ProposedBy = Memory['origin'] & { readonly untrusted: readonly TaintSource[] };

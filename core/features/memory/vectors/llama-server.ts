@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import { sleep } from '../../../base/waits.ts';
+import { settlesWithin, sleep } from '../../../base/waits.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../contracts/errors.ts';
 
@@ -63,9 +63,7 @@ export class LlamaServer {
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     child.kill('SIGTERM');
-    const waited = new AbortController();
-    await Promise.race([gone, sleep(ENDS_WITHIN_MS, waited.signal)]);
-    waited.abort();
+    await settlesWithin(gone, ENDS_WITHIN_MS);
     child.kill('SIGKILL');
   }
 

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { installEngineDouble, type EngineKnobs } from '../../../../tests/doubles/engine/knobs.ts';
 import { plainTemplate, scriptedGguf, type GgufScript } from '../../../../tests/doubles/gguf.ts';
 import { ManualClock } from '../../../../tests/doubles/manual-clock.ts';
-import { systemLater } from '../../../base/later.ts';
+import { systemLater } from '../../../base/clock.ts';
 import { silentLogger } from '../../../base/logger.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import { EmbeddedEngine, type EngineTimes } from './embedded-engine.ts';

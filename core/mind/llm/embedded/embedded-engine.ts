@@ -4,9 +4,8 @@
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock, Later } from '../../../base/clock.ts';
 import { orAborted } from '../../../base/waits.ts';
-import type { Later } from '../../../base/later.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { AppError, toAppError } from '../../../contracts/errors.ts';
 import type { AnswerSink, CompleteOrder, EngineAnswer } from './engine-messages.ts';

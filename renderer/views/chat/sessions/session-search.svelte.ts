@@ -1,6 +1,7 @@
 // The results of the session search: titles and last lines of loaded sessions at once; all messages, and the titles of all other sessions,
 // when typing pauses. Every session appears once.
 
+import { afterPause } from '../../../lib/after-pause.ts';
 import type { SessionInfo } from '../../../../core/contracts/op-results.ts';
 import type { OpResult } from '../../../../core/contracts/ops.ts';
 import type { OpClient } from '../../../lib/client.ts';
@@ -51,12 +52,7 @@ export class SessionSearch {
     // Only written, never read here: an effect that runs this must not run again when the answer arrives.
     this.isBusy = isAsked;
     if (!isAsked) return undefined;
-    const ending = new AbortController();
-    const timer = setTimeout(() => void this.#ask(wanted, ending.signal), searchAfterMs);
-    return () => {
-      clearTimeout(timer);
-      ending.abort();
-    };
+    return afterPause(searchAfterMs, (signal) => this.#ask(wanted, signal));
   }
 
   async #ask(wanted: string, signal: AbortSignal): Promise<void> {

@@ -9,7 +9,7 @@ import { KnowledgeRows, knowledgeMigrations } from '../../../../../core/features
 import { documentText } from '../../../../../core/hands/tools/tools.ts';
 import { Storage } from '../../../../../core/store/storage/storage.ts';
 import { vectorMigrations } from '../../../../../core/features/memory/vectors/vector-store.ts';
-import type { KnowledgeResolver } from '../../../../../core/contracts/knowledge-ports.ts';
+import type { KnowledgeResolver } from '../../../../../core/contracts/memory-ports.ts';
 import { Knowledge } from '../../../../../core/features/memory/documents/knowledge.ts';
 import { DocumentThread } from '../../../../../core/features/memory/documents/document-thread.ts';
 import type { ConfiguredSource, DirectorySource } from '../../../../../core/features/memory/documents/ports.ts';
