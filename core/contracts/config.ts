@@ -1,6 +1,7 @@
 // The schema of config.yaml. Unknown and invalid keys are refused by name.
 
 import * as z from 'zod';
+import { webConfigSchema } from './web-config.ts';
 import { webUrlSchema } from './web-url.ts';
 import { mindSections } from './features/memory.ts';
 import { a2aConfigSchema } from './features/a2a.ts';
@@ -117,13 +118,6 @@ export const providerSchema = z.discriminatedUnion('kind', [
 export type ProviderConfig = z.infer<typeof providerSchema>;
 
 /** The service for web searches. A baseUrl is used as configured, even on this computer; no other address is opened by it. */
-const searchSchema = z.discriminatedUnion('provider', [
-  z.strictObject({ provider: z.literal('brave'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
-  z.strictObject({ provider: z.literal('duckduckgo'), baseUrl: webUrlSchema.optional() }),
-  z.strictObject({ provider: z.literal('searxng'), baseUrl: webUrlSchema }),
-  z.strictObject({ provider: z.literal('tavily'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
-]);
-
 const sandboxDomainSchema = z
   .string()
   .regex(/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/, 'must be a domain, *.domain, or either with :port');
@@ -277,15 +271,7 @@ export const configSchema = z.strictObject({
       outputBytesMax: z.number().int().min(1024).default(48_000),
     })
     .prefault({}),
-  web: z
-    .strictObject({
-      timeoutMs: z.number().int().min(1000).max(600_000).default(30_000),
-      bytesMax: z.number().int().min(1024).max(100_000_000).default(5_000_000),
-      search: searchSchema.optional(),
-      /** Pages are fetched through the proxy that the environment names, which then finds their addresses itself. */
-      useProxy: z.boolean().default(false),
-    })
-    .prefault({}),
+  web: webConfigSchema,
   attachments: z
     .strictObject({
       fileBytesMax: z.number().int().min(1).max(100_000_000).default(5_000_000),

@@ -46,4 +46,22 @@ export const logGates: readonly Gate[] = [
     suites: ['tests/faults/log-rewind.test.ts'],
     only: 'with the panic stop engaged',
   },
+  {
+    name: 'secret/stored-encodings',
+    prevents: 'a secret in text that is not UTF-8 is stored, and shown from there',
+    file: 'core/guard/safety/safe-sinks.ts',
+    text: 'redactor.redact(decoded.text).text',
+    instead: 'decoded.text',
+    suites: ['core/guard/safety/safe-sinks.test.ts'],
+    only: 'is kept without secrets, and otherwise byte by byte',
+  },
+  {
+    name: 'secret/stored-damaged',
+    prevents: 'a secret in a text with one broken letter is stored, and shown from there',
+    file: 'core/guard/safety/safe-sinks.ts',
+    text: 'decoded === null ? redactor.redactValues(text) : redactor.redact(text).text',
+    instead: 'redactor.redactValues(text)',
+    suites: ['core/guard/safety/safe-sinks.test.ts'],
+    only: 'is kept without secrets, and otherwise byte by byte',
+  },
 ];
