@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { earlierSessionId } from './host/earlier-turns.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -172,6 +173,9 @@ test('an unsent message has its text and files again after a reload, until it is
   await chosen(window).setInputFiles([notes]);
   await attached(window).waitFor();
   await expect.poll(() => page.evaluate("localStorage.getItem('trayclaw.drafts')")).toContain('A secret draft');
+  // What is being written in the session that is shown would stay, for a new one.
+  await page.evaluate(`location.hash = '#/chat/${earlierSessionId}'`);
+  await window.conversation.getByText('Read.', { exact: true }).waitFor();
   await host.op('session.delete', { sessionId });
   await expect.poll(() => page.evaluate("localStorage.getItem('trayclaw.drafts')")).not.toContain('A secret draft');
   const keptFiles = `new Promise((done) => (indexedDB.open('trayclaw').onsuccess = ({ target }) =>

@@ -75,7 +75,6 @@ export const machineReaders: Readonly<Record<string, Reader>> = {
   'xcode-select': { reads: 'shows where a program is', words: /^(?:-p|--print-path)$/ },
   diskutil: { reads: 'shows disks', words: /^list(?: (?:internal|external|physical))*$/ },
   pmset: { reads: 'shows the power settings', words: /^-g(?: (?:batt|ps|custom|cap))?$/ },
-  sleep: { reads: 'waits', words: /^(?:\d|[1-5]\d|60)(?:\.\d+)?s?$/ },
   which: { reads: 'shows which program a name means', operands: 'program names', flags: '-a' },
   uname: {
     reads: 'shows the name of the system',
