@@ -61,16 +61,16 @@ export type { Caller, OpName, OpParams, OpResult } from './contracts/ops.ts';
 export type { PackSource } from './contracts/pack-source.ts';
 export type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
 export { AppError } from './contracts/errors.ts';
-export {
-  defineFeature,
-  type Plugin,
-  type PluginDatabase,
-  type PluginEvent,
-  type PluginMigration,
-  type PluginOperation,
-  type PluginParts,
-  type PluginSpine,
+export type {
+  Plugin,
+  PluginDatabase,
+  PluginEvent,
+  PluginMigration,
+  PluginOperation,
+  PluginParts,
+  PluginSpine,
 } from './contracts/plugin.ts';
+export { defineFeature } from './contracts/plugin.ts';
 export type { EvalCases } from './contracts/features/evals.ts';
 export type { WorkedAttempt, WorkStrategy } from './contracts/work-strategy.ts';
 export { createAgent } from './doors/library/library.ts';

@@ -173,7 +173,7 @@ test('an unsent message has its text and files again after a reload, until it is
   await chosen(window).setInputFiles([notes]);
   await attached(window).waitFor();
   await expect.poll(() => page.evaluate("localStorage.getItem('trayclaw.drafts')")).toContain('A secret draft');
-  // What is being written in the session that is shown would stay, for a new one.
+  // In the session that is shown, the draft would stay, for a new one.
   await page.evaluate(`location.hash = '#/chat/${earlierSessionId}'`);
   await window.conversation.getByText('Read.', { exact: true }).waitFor();
   await host.op('session.delete', { sessionId });
