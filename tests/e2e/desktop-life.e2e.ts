@@ -157,10 +157,13 @@ test('the session ends while idle: the app quits, and the next start is not stop
 
 async function workUntilStopped(end: () => Promise<unknown>): Promise<void> {
   app.reply({ firstDelayMs: 60_000, text: 'Too late.' });
+  const asked = app.model.requests.length;
   const claw = await app.claw();
   const { turnId } = await claw.op('message.send', { text: 'Work' });
   await expect.poll(async () => (await claw.op('turn.get', { turnId })).status).toBe('running');
   await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw: working');
+  // Or else the answer would be left for the next turn.
+  await expect.poll(() => app.model.requests.length).toBeGreaterThan(asked);
   await end().catch(() => undefined);
 }
 
