@@ -35,8 +35,7 @@ export function decodeText(bytes: Uint8Array, { mark = bytes, isCut = false }: P
     return isWide && text.includes('\0') ? null : { text, encoding, isExact: true };
   } catch {
     const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes, { stream: isCut });
-    // Where most letters beyond ASCII are right, the encoding is, and the text is damaged.
-    if (isWide || countOf(text, /\uFFFD/g) <= countOf(text, /[^\p{ASCII}\uFFFD]/gu)) return { text, encoding, isExact: false };
+    if (isWide || isMostlyRight(text)) return { text, encoding, isExact: false };
     return hasControls(bytes) ? null : { text: decodeSingleBytes(bytes), encoding: 'Windows-1252', isExact: true };
   }
 }
@@ -65,8 +64,14 @@ function wideEncodingOf(mark: Uint8Array): 'UTF-16LE' | 'UTF-16BE' | null {
   return mark[0] === 0xfe && mark[1] === 0xff ? 'UTF-16BE' : null;
 }
 
-function countOf(text: string, pattern: RegExp): number {
-  return text.match(pattern)?.length ?? 0;
+/** Where most letters beyond ASCII are right, the encoding is, and the text is damaged. */
+function isMostlyRight(text: string): boolean {
+  let balance = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code >= FIRST) balance += code === 0xfffd ? -1 : 1;
+  }
+  return balance >= 0;
 }
 
 /** Control characters that no text has; compressed and encrypted content is full of them. */
