@@ -2,6 +2,7 @@
 // curl reads them. Pure.
 
 import { isLoopbackHost } from './loopback.ts';
+import { portOf } from './port-of.ts';
 
 export type ProxyVariables = Readonly<Record<string, string | undefined>>;
 
@@ -38,7 +39,7 @@ function parse(given: string): URL | null {
 /** Each entry is `*`, a host with everything below it, an address, or a network such as 10.0.0.0/8; a port may follow. */
 function isExempt(url: URL, list: string): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
+  const port = String(portOf(url));
   return list
     .toLowerCase()
     .split(/[\s,]+/)

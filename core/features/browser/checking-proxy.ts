@@ -3,6 +3,7 @@
 
 import { createServer, request as sendRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { portOf } from '../../base/port-of.ts';
 import type { NameResolver, ResolvedDecision } from '../../contracts/url-decision.ts';
 import {
   openConnection,
@@ -121,19 +122,18 @@ export class CheckingProxy {
     const { signal } = this.#ended;
     const verdict = await resolveUrl(url, { judge, resolver, proxy: choose }, signal);
     if (verdict.decision === 'deny') return this.#note(url, `. ${verdict.reason}`);
-    const { hostname, port, protocol, href } = new URL(verdict.url);
-    const proxy = choose(new URL(href));
-    const usual = protocol === 'https:' ? 443 : 80;
-    const target = { host: hostname, port: port === '' ? usual : Number(port), addresses: verdict.addresses };
+    const found = new URL(verdict.url);
+    const proxy = choose(found);
+    const target = { host: found.hostname, port: portOf(found), addresses: verdict.addresses };
     try {
       const socket =
         proxy === null
           ? await openConnection({ ...target, isSecure: false, authorities: [] }, dialer, CONNECT_MS, signal)
-          : await openTunnel(proxy, new URL(href), AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]));
+          : await openTunnel(proxy, found, AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]));
       this.#keep(socket);
       return { socket, verdict };
     } catch (cause) {
-      return `${hostname} could not be reached: ${cause instanceof Error ? cause.message : 'it failed'}`;
+      return `${found.hostname} could not be reached: ${cause instanceof Error ? cause.message : 'it failed'}`;
     }
   }
 

@@ -2,6 +2,7 @@
 // known.
 
 import { counted } from '../../base/counted.ts';
+import { portOf } from '../../base/port-of.ts';
 import { connect } from 'node:net';
 import { networkSentence } from '../../base/network-failure.ts';
 import { unpricedWords } from '../../contracts/turn-words.ts';
@@ -144,10 +145,7 @@ async function checkProvider(deps: ModelChecksDeps, name: string, provider: Prov
   const address = ('baseUrl' in provider ? provider.baseUrl : undefined) ?? usualAddress[provider.kind];
   if (address === null) return [];
   const url = new URL(address);
-  const code = await reach(
-    url.hostname.replace(/^\[|\]$/g, ''),
-    url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
-  );
+  const code = await reach(url.hostname.replace(/^\[|\]$/g, ''), portOf(url));
   if (code === null)
     return [
       well(

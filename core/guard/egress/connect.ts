@@ -2,6 +2,7 @@
 // resolve names.
 
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
+import { portOf } from '../../base/port-of.ts';
 import { timeoutError } from './fetch-failure.ts';
 import { addressOf, openTunnel } from './proxy.ts';
 
@@ -37,9 +38,8 @@ export interface ConnectionTarget {
 
 /** Opens a connection for requests to the origin of `url` through a proxy, with TLS if the origin has it. */
 export function connectThrough(proxy: URL, url: URL, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
-  const isSecure = url.protocol === 'https:';
-  const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
-  return openConnection({ host: url.hostname, port, addresses: [], isSecure, authorities: [], proxy }, systemDialer, timeoutMs, signal);
+  const target = { host: url.hostname, port: portOf(url), addresses: [], isSecure: url.protocol === 'https:', authorities: [], proxy };
+  return openConnection(target, systemDialer, timeoutMs, signal);
 }
 
 /** How long an attempt may run before the next address is tried as well (RFC 8305). */

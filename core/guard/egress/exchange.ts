@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Client } from 'undici';
+import { portOf } from '../../base/port-of.ts';
 import { openConnection, type Dialer } from './connect.ts';
 import { mapFailure, timeoutError } from './fetch-failure.ts';
 import { proxyHeaders, type ProxyChoice } from './proxy.ts';
@@ -55,7 +56,7 @@ export async function exchange(
 ): Promise<ExchangeAnswer> {
   const { url } = request;
   const isSecure = url.protocol === 'https:';
-  const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
+  const port = portOf(url);
   const { limits } = bounds;
   let client: Client | null = null;
   let socket: Socket | null = null;

@@ -3,6 +3,7 @@
 
 import { request as requestHttp } from 'node:http';
 import type { Socket } from 'node:net';
+import { portOf } from '../../base/port-of.ts';
 import { proxyAuthorization, proxyFor } from '../../base/proxy-rules.ts';
 import { AppError } from '../../contracts/errors.ts';
 
@@ -21,7 +22,7 @@ export function proxyHeaders(proxy: URL): Readonly<Record<string, string>> {
 export async function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket> {
   // Imported lazily: with its certificates it takes 5 MB.
   const send = proxy.protocol === 'https:' ? (await import('node:https')).request : requestHttp;
-  const target = `${url.hostname}:${url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : url.port}`;
+  const target = `${url.hostname}:${portOf(url)}`;
   const headers = { host: target, ...proxyHeaders(proxy) };
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const { hostname, port } = addressOf(proxy);
@@ -48,8 +49,7 @@ export async function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Pro
 }
 
 export function addressOf(proxy: URL): { readonly hostname: string; readonly port: number } {
-  const usual = proxy.protocol === 'https:' ? 443 : 80;
-  return { hostname: proxy.hostname.replace(/^\[|\]$/g, ''), port: proxy.port === '' ? usual : Number(proxy.port) };
+  return { hostname: proxy.hostname.replace(/^\[|\]$/g, ''), port: portOf(proxy) };
 }
 
 /** Never shows the user and password in the proxy's address. */
@@ -76,10 +76,8 @@ export function proxiedFetch(fetch: typeof globalThis.fetch, choose: ProxyChoice
 
 async function openDispatcher(proxy: URL): Promise<unknown> {
   const { Dispatcher1Wrapper, ProxyAgent } = await import('undici');
-  const { hostname, port } = addressOf(proxy);
   const token = proxyAuthorization(proxy);
-  const uri = `${proxy.protocol}//${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
-  const agent = new ProxyAgent({ uri, proxyTunnel: false, ...(token === null ? {} : { token }) });
+  const agent = new ProxyAgent({ uri: proxy.origin, proxyTunnel: false, ...(token === null ? {} : { token }) });
   // The fetch of Node up to 25 speaks the earlier interface of dispatchers.
   return Number(process.versions['undici']?.split('.')[0] ?? 0) < 8 ? new Dispatcher1Wrapper(agent) : agent;
 }

@@ -2,6 +2,7 @@
 // connect to an address that this check returned, and check again at every redirect.
 
 import type { NameResolver, ResolvedDecision, UrlDecision } from '../../contracts/url-decision.ts';
+import { portOf } from '../../base/port-of.ts';
 import { isLoopback, isMetadataAddress, refuseAddress } from './address.ts';
 import { DomainList, normalHost } from './domain-list.ts';
 
@@ -158,10 +159,6 @@ function refuseName(host: string): string | null {
 
 function refuseBeyondLoopback(address: string): string | null {
   return isLoopback(address) ? null : `${address} is not this computer`;
-}
-
-function portOf(url: URL): number {
-  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 
 function isAddress(host: string): boolean {

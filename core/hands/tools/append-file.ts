@@ -61,7 +61,7 @@ export function createAppendFile(deps: { readonly paths: CheckedPaths }): ToolDe
 async function bytesFor(real: string, content: string): Promise<Uint8Array> {
   // Only UTF-16 has other bytes for ASCII letters, and its mark shows it.
   const head = await readPart(real, 0, /^\p{ASCII}*$/u.test(content) ? 2 : HEAD_BYTES);
-  return encodeExactly(content, decodeText(head, { isCut: true })?.encoding ?? 'UTF-8', real);
+  return encodeExactly(content, decodeText(head, { isCut: true })?.encoding ?? 'UTF-8', `append to ${real}`);
 }
 
 async function append(real: string, content: Uint8Array): Promise<number> {

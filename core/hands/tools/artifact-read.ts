@@ -5,7 +5,7 @@ import { defineTool } from './define-tool.ts';
 import { documentNames, knownMediaType, mayBeDocument } from '../../base/media-type.ts';
 import type { ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { shownPath } from './path-argument.ts';
-import { incompleteTailBytes } from './utf8-cut.ts';
+import { incompleteTailBytes } from '../../base/utf8-cut.ts';
 import { decodeText, isUtf16 } from '../../base/text-encoding.ts';
 import type { RecentDocument } from './recent-document.ts';
 

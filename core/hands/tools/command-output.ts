@@ -6,7 +6,7 @@ import type { ArtifactRef, ToolContext } from '../../contracts/tools.ts';
 import { cutEnd } from './bound-text.ts';
 import { missingNote } from './hosted-result.ts';
 import type { OutputSpool } from './output-spool.ts';
-import { continuationHeadBytes, incompleteTailBytes } from './utf8-cut.ts';
+import { continuationHeadBytes, incompleteTailBytes } from '../../base/utf8-cut.ts';
 
 export interface ShownOutput {
   readonly text: string;

@@ -48,7 +48,7 @@ export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefi
       const edited = editText(text, { old: args.old, new: args.new, replaceAll: args.replaceAll === true });
       if (!edited.ok) return { forModel: `${args.path} was not changed: ${edited.error}`, isError: true };
       context.signal.throwIfAborted();
-      const bytes = encodeExactly(edited.value.text, encoding, real);
+      const bytes = encodeExactly(edited.value.text, encoding, `edit ${real}`);
       await writeAtomically(real, bytes, temporarySuffix(context.callId));
       written.set(args, contentHash(bytes));
       const { replaced, firstLine } = edited.value;

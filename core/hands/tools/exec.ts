@@ -16,7 +16,7 @@ import { type ExecSession, ExecSessions } from './exec-sessions.ts';
 import { formatSeconds } from './hosted-result.ts';
 import { shownPath } from './path-argument.ts';
 import { settlesWithin } from '../../base/waits.ts';
-import { incompleteTailBytes } from './utf8-cut.ts';
+import { incompleteTailBytes } from '../../base/utf8-cut.ts';
 
 const TIMEOUT_MS_MAX = 3_600_000;
 const POLL_WAIT_MS_MAX = 60_000;

@@ -53,11 +53,11 @@ export function decodeExactly(bytes: Uint8Array, real: string): DecodedText {
   throw new AppError('tool_failed', `Could not edit ${real}: ${why}.`);
 }
 
-/** Encodes text for a file that has this encoding. Fails if the encoding lacks one of its letters. */
-export function encodeExactly(text: string, encoding: TextEncoding, real: string): Uint8Array {
+/** Encodes text for a file that has this encoding. `doing` is such as `edit PATH`. Fails if the encoding lacks one of its letters. */
+export function encodeExactly(text: string, encoding: TextEncoding, doing: string): Uint8Array {
   const bytes = encodeText(text, encoding);
   if (bytes !== null) return bytes;
-  throw new AppError('tool_failed', `Could not edit ${real}: the file is in ${encoding}, which lacks a letter of the new text.`, {
-    hint: 'Use other letters, or write the whole file anew with write_file, which makes it UTF-8.',
+  throw new AppError('tool_failed', `Could not ${doing}: the file is in ${encoding}, which lacks a letter of the new text.`, {
+    hint: 'Use letters that it has, or replace the whole file with write_file, which writes UTF-8.',
   });
 }

@@ -40,18 +40,16 @@ export interface HttpTransportOptions {
 
 export class HttpTransport {
   readonly #options: HttpTransportOptions;
-  /** The proxy in between. One for a server without TLS takes the whole address of each request. */
   readonly #proxy: URL | null;
-  readonly #isRelayed: boolean;
-  readonly #forProxy: readonly string[];
+  /** The headers for a proxy that takes the whole address of each request, because the server has no TLS; null without one. */
+  readonly #relayHeaders: readonly string[] | null;
   #pool: Promise<Pool> | null = null;
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
     const origin = new URL(options.origin);
     this.#proxy = (options.proxy ?? environmentProxy)(origin);
-    this.#isRelayed = this.#proxy !== null && origin.protocol === 'http:';
-    this.#forProxy = this.#proxy === null ? [] : Object.entries(proxyHeaders(this.#proxy)).flat();
+    this.#relayHeaders = this.#proxy !== null && origin.protocol === 'http:' ? Object.entries(proxyHeaders(this.#proxy)).flat() : null;
   }
 
   /**
@@ -63,8 +61,9 @@ export class HttpTransport {
     const pool = await (this.#pool ??= this.#open());
     return new Promise((resolve, reject) => {
       const exchange = new Exchange(reader, signal, this.#options, { resolve, reject });
-      const headers = this.#isRelayed ? [...request.headers, ...this.#forProxy] : (request.headers as string[]);
-      const path = this.#isRelayed ? this.#options.origin + request.path : request.path;
+      const relayed = this.#relayHeaders;
+      const headers = relayed === null ? (request.headers as string[]) : [...request.headers, ...relayed];
+      const path = relayed === null ? request.path : this.#options.origin + request.path;
       pool.dispatch({ path, method: 'POST', headers, body: request.body }, exchange);
     });
   }

@@ -1,6 +1,7 @@
 // Converts a page of bytes to text, split at whole characters, or reports that it is not text. Pure.
 
 import { decodeText, isUtf16 } from '../../base/text-encoding.ts';
+import { incompleteTailBytes } from '../../base/utf8-cut.ts';
 
 export interface TextPage {
   /** The text, or null if the bytes are not text. */
@@ -11,24 +12,11 @@ export interface TextPage {
 
 /** `mark` holds the first two bytes of the whole content. */
 export function textPage(bytes: Uint8Array, { isLast, mark }: { readonly isLast: boolean; readonly mark: Uint8Array }): TextPage {
-  const cut = isUtf16(mark) ? bytes.length % 2 : cutCharacterBytes(bytes);
+  const cut = isUtf16(mark) ? bytes.length % 2 : incompleteTailBytes(bytes);
   const usedBytes = isLast ? bytes.length : bytes.length - cut;
   // A page shorter than one character must still make progress.
   const used = usedBytes === 0 ? bytes : bytes.subarray(0, usedBytes);
   const decoded = decodeText(used, { mark });
   const isText = decoded?.isExact === true && !decoded.text.includes('\0');
   return isText ? { text: decoded.text, usedBytes: used.length } : { text: null, usedBytes: bytes.length };
-}
-
-/** Returns the length of an unfinished UTF-8 sequence at the end, at most three bytes. */
-function cutCharacterBytes(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte >= 0xc0) {
-      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-      return length > back ? back : 0;
-    }
-    if (byte < 0x80) return 0;
-  }
-  return 0;
 }
