@@ -5,6 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TRIES = 5;
 const REFERENCE_TEXT = 'the word and 4711 of a line\n'.repeat(100_000);
 const REFERENCE_MS = 50;
+/** Shorter times are too uncertain to divide by: the clock moves in steps of 4 ms. */
+const SHORT_MS = 20;
 
 /** Milliseconds from an arbitrary moment, without the time in which the main thread was ready to run but had to wait (schedstat, Linux). */
 export function ownNow(): number {
@@ -27,6 +29,17 @@ export function workMs(work: () => void): number {
   const before = referenceMs();
   const tookMs = threadMs(work);
   return tookMs / Math.max(1, before / REFERENCE_MS, referenceMs() / REFERENCE_MS);
+}
+
+/** How many times longer the whole text takes than an eighth of it: about 8 if the time grows with the length, 64 if it grows with its square. */
+export function growth(text: string, work: (text: string) => void): number {
+  const part = text.slice(0, text.length / 8);
+  work(part);
+  const partMs = Math.max(
+    SHORT_MS,
+    threadMs(() => work(part)),
+  );
+  return threadMs(() => work(text)) / partMs;
 }
 
 /** Long enough for a clock of processor time that moves in steps of 4 ms. */

@@ -9,6 +9,9 @@ import { hasEveryKind, isJumble, looksRandom, rankOfGeneric, rankOfProvider, typ
 const keyLabel = '(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----';
 // A truncated block is redacted as far as it looks like key data.
 const keyBody = String.raw`(?:(?:\s|\\[nrt"])*[A-Za-z0-9+/=]{16,})+`;
+const opensshStart = 'b3BlbnNzaC1rZXktdjE';
+// The next key is a match of its own: if each match took all that follow, many keys would be read in the square of their number.
+const opensshLetter = `(?:(?!${opensshStart})[A-Za-z0-9+/=])`;
 const netrcGap = String.raw`(?:\s|\\[nrt]){1,8}`;
 
 export function createContextRules(): PatternRule[] {
@@ -37,9 +40,9 @@ function createBlockRules(): PatternRule[] {
     {
       // The body of an OpenSSH key begins so, also without its frame.
       name: 'private-key',
-      triggers: ['b3BlbnNzaC1rZXktdjE'],
-      pattern: new RegExp(String.raw`b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/=]{20,}${keyBody.replace(/\+$/, '*')}`, 'y'),
-      reach: new RegExp(String.raw`b3BlbnNzaC1rZXktdjE(?:\s|\\[nrt"]|[A-Za-z0-9+/=])*\\?`, 'y'),
+      triggers: [opensshStart],
+      pattern: new RegExp(String.raw`${opensshStart}${opensshLetter}{20,}(?:(?:\s|\\[nrt"])*${opensshLetter}{16,})*`, 'y'),
+      reach: new RegExp(String.raw`${opensshStart}(?:\s|\\[nrt"]|${opensshLetter})*\\?`, 'y'),
       rank: rankOfProvider,
     },
     {
