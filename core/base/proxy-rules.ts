@@ -8,7 +8,7 @@ export type ProxyVariables = Readonly<Record<string, string | undefined>>;
 
 /**
  * The proxy's URL, or null to connect directly, which is always so for this computer. A value without a scheme is taken as http. A value
- * that is no address, or one of a proxy that does not speak HTTP, counts as absent.
+ * that is not an address, or one of a proxy that does not speak HTTP, counts as absent.
  */
 export function proxyFor(url: URL, variables: ProxyVariables): URL | null {
   if (isLoopbackHost(url.hostname)) return null;

@@ -18,7 +18,7 @@ export function isOwnSessionId(sessionId: string): boolean {
   return sessionId === systemSessionId || Object.values(ownSessions).some((prefix) => sessionId.startsWith(prefix));
 }
 
-/** The channel of calls that save an answer of the model. Their arguments are no words of a person. */
+/** The channel of calls that save an answer of the model. Their arguments are not words of a person. */
 export const answerChannel = 'answer';
 
 /** The channels of sessions without a person. */

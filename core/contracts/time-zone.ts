@@ -7,7 +7,7 @@ export const timeZoneSchema = z
   .string()
   .min(1)
   .max(100)
-  .refine(isTimeZone, { error: ({ input }) => `is no time zone that this machine knows (${meant(String(input))})` });
+  .refine(isTimeZone, { error: ({ input }) => `is not a time zone that this machine knows (${meant(String(input))})` });
 
 /** The name as this machine writes it: `Europe/Berlin` for `europe/berlin`. Throws for a zone that it does not know. */
 export function canonicalZone(zone: string): string {

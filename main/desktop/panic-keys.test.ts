@@ -86,7 +86,7 @@ test('rejects a text that is not a key combination, in plain language', () => {
   expect(panicKeys.state).toEqual({ kind: 'refused', shown: 'Hyper+Nothing', why: '"Hyper+Nothing" is not a combination of keys.' });
 });
 
-test('an empty setting is no problem', () => {
+test('an empty setting is not a problem', () => {
   const { panicKeys, held } = rig(() => true, '');
   expect([panicKeys.state, panicKeysCheck(panicKeys.state), held.size]).toEqual([{ kind: 'none' }, null, 0]);
 });

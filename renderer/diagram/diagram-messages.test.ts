@@ -22,6 +22,6 @@ test.each([
   { kind: 'failed', why: 'because' },
   { kind: 'failed' },
   { kind: 'other', why: 'large' },
-])('%j is no reply', (data) => {
+])('%j is not a reply', (data) => {
   expect(readDiagramReply(data)).toBe(null);
 });

@@ -14,7 +14,7 @@ test('what was typed is there again; empty and huge texts and the oldest are lef
   expect([Object.keys(readDrafts(store)).length, readDrafts(store)['s39']]).toEqual([30, 'text']);
 });
 
-test('a storage with something else, or a full one, is no reason to fail', () => {
+test('a storage with something else, or a full one, is not a reason to fail', () => {
   expect([storage('no json'), storage('[1]'), storage('{"a":1}'), storage()].map(readDrafts)).toEqual([{}, {}, {}, {}]);
   const full = {
     getItem: () => null,

@@ -13,7 +13,7 @@ beforeAll(async () => {
   program = await createProgram('0', () => Promise.resolve());
 });
 
-/** Texts that begin with the name of the program but are no command lines. */
+/** Texts that begin with the name of the program but are not command lines. */
 const prose = /trayclaw (?:bring their own|\d|could not)|\$\{program\} could not/;
 const named = /(?:\btrayclaw|\$\{(?:context\.)?program\}) ([a-z\d][a-z\d-]*(?: [a-z][a-z-]*)*)/g;
 

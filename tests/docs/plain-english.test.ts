@@ -25,6 +25,11 @@ const phrases: readonly Phrase[] = [
   [/\blooks? after\b/i, 'It looks after its subagents.', 'It manages its subagents.'],
   [/\bbrings? along\b/i, 'The app brings the command along; it can bring along more.', 'The app includes the command.'],
   [/\ball the same\b/i, 'It asks all the same.', 'It still asks.'],
+  [
+    /(?<!\b(?:there|here) )\b(?:is|was) no (?!(?:longer|more|less|larger|sooner|later|better|other|such|further|one|room|way)\b)[a-z]/i,
+    'The file is no picture.',
+    'The file is not a picture.',
+  ],
   [/\bearlier yes\b/i, 'Covered by an earlier yes.', 'Covered by a grant.'],
 ];
 

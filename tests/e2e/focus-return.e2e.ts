@@ -161,7 +161,7 @@ test('the form of a provider takes the focus and gives it back, and so does a re
   await expect.poll(() => focused(page)).toBe('Remove lab');
 });
 
-test('a stop from elsewhere is an alert, and what is spent is no news', async () => {
+test('a stop from elsewhere is an alert, and what is spent is not news', async () => {
   const window = await openWindow(browser);
   const { page } = window;
   const figures = page.getByRole('status', { name: 'Model and budget' });

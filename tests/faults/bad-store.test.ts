@@ -39,7 +39,7 @@ const storeCases: StoreCase[] = [
     expected: { code: 'store_corrupt', says: /database file is damaged/ },
   },
   {
-    name: 'the file is no database',
+    name: 'the file is not a database',
     spoil: (file) => writeFileSync(file, 'a shopping list, '.repeat(600)),
     expected: { code: 'store_corrupt', says: /not a database/ },
   },

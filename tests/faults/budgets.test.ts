@@ -203,7 +203,7 @@ test('a larger budget is recorded with its giver, and the work continues', async
   expect(next.sessionId).toBe(ended.sessionId);
   expect(await claw.op('turn.wait', { turnId: next.turnId })).toMatchObject({ status: 'done', text: 'It is 42.' });
   const seen = JSON.stringify(model.requests.at(-1)?.body);
-  expect([seen.includes('what is six times seven'), seen.includes('take the work up where it')]).toEqual([true, true]);
+  expect([seen.includes('what is six times seven'), seen.includes('carry on where it stopped')]).toEqual([true, true]);
   expect(await eventsIn(claw, 'system', 'budget.extended').catch(() => [])).toEqual([]);
   const all: AnyEvent[] = [];
   for await (const event of claw.events({ after: 0, signal: AbortSignal.timeout(300) })) {

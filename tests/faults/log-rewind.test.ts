@@ -234,14 +234,14 @@ async function gapReasons(claw: TrayClaw, home: string): Promise<string[]> {
   return reasons;
 }
 
-describe('changes that are no alarm, and a panic stop that survives them', () => {
+describe('changes that are not alarm, and a panic stop that survives them', () => {
   const loseLastCommit = (home: string): void => {
     const bytes = readFileSync(join(home, 'trayclaw.db-wal'));
     truncateSync(join(home, 'trayclaw.db-wal'), usedBytes('trayclaw.db-wal', bytes) - 1);
   };
   const copy = (from: string): string => stage(from, { name: '', spoil: () => undefined, finds: 'whole' });
 
-  test('a backup restored by the command is no loss', async () => {
+  test('a backup restored by the command is not a loss', async () => {
     const home = copy(calm);
     restoreBackup(home, backup, systemClock.nowMs());
     const claw = await open(home);
@@ -309,7 +309,7 @@ describe('changes that are no alarm, and a panic stop that survives them', () =>
     await again.close();
   });
 
-  test('a deleted -shm file is no loss', async () => {
+  test('a deleted -shm file is not a loss', async () => {
     const home = copy(calm);
     writeFileSync(join(home, 'trayclaw.db-shm'), Buffer.alloc(32_768));
     rmSync(join(home, 'trayclaw.db-shm'));

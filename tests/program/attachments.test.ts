@@ -93,7 +93,7 @@ test('a model without images gets a note instead, and a binary file is named', a
   ]);
   const shown = lastUser(rig) as string;
   expect(shown).toContain('You cannot see images');
-  expect(shown).toContain('"blob.bin" (application/octet-stream, 4 bytes). It is no text');
+  expect(shown).toContain('"blob.bin" (application/octet-stream, 4 bytes). It is not text');
   expect(shown).toContain('"fake.png" (text/plain, 12 bytes)');
 });
 

@@ -62,8 +62,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'model opinion': 'there is no such panel',
   'work choose': 'the work has no candidates',
   'eval suite': 'the offline demo does not meet the cases',
-  'pipeline run': 'the offline demo is no judge',
-  research: 'the offline demo is no judge',
+  'pipeline run': 'the offline demo is not a judge',
+  research: 'the offline demo is not a judge',
 };
 
 /** The operation in the example of `plugins call`. */

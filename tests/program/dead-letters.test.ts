@@ -123,7 +123,7 @@ test.each([
   expect(model.requests.length).toBe(rules.length);
 });
 
-test('a stopped turn is no dead letter, and a later message settles a seen failure', async () => {
+test('a stopped turn is not a dead letter, and a later message settles a seen failure', async () => {
   model.script([{ answer: { silent: true } }]);
   const claw = await open();
   const { turnId } = await claw.op('message.send', { text: 'long', sessionId: 'ses_a' }, away);

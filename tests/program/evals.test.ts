@@ -343,7 +343,7 @@ test.each<[string, Record<string, unknown>, string]>([
   ['no test', { tests: [] }, 'tests'],
   ['an unknown assertion', { tests: [{ input: 'x', assert: [{ type: 'javascript', value: '1' }] }] }, 'type'],
   ['a broken pattern', { tests: [{ input: 'x', assert: [{ type: 'regex', value: '(' }] }] }, 'regular expression'],
-  ['a limit that is no number', { tests: [{ input: 'x', assert: [{ type: 'cost', value: 'low' }] }] }, 'threshold'],
+  ['a limit that is not a number', { tests: [{ input: 'x', assert: [{ type: 'cost', value: 'low' }] }] }, 'threshold'],
   ['a test without input', { tests: [{ assert: [] }] }, 'input'],
 ])('a file with %s is rejected before anything runs', async (_what, file, why) => {
   const claw = await open([]);

@@ -163,7 +163,7 @@ test('a subagent that takes too long is ended, and its caller learns the reason'
     bodies(events, 'tool.finished')
       .map(({ forModel }) => forModel)
       .at(-1),
-  ).toContain('its time was over');
+  ).toContain('its time ran out');
 });
 
 test('the time in which the machine slept does not count for a subagent, the time after it does', async () => {

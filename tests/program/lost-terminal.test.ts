@@ -96,7 +96,7 @@ test('a reader that goes away stops the turn, as Ctrl-C does', { timeout: 120_00
 /** These commands print before anything waits, so a stream error arrives after everything else is done. */
 const instant = ['--version', '--help', 'completion bash'];
 
-test.each(instant)('a reader that left before the first byte of %s is no failure', { timeout: 60_000 }, async (words) => {
+test.each(instant)('a reader that left before the first byte of %s is not a failure', { timeout: 60_000 }, async (words) => {
   const child = spawn(process.execPath, [cliFile, ...words.split(' ')], { env: childEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();
   let err = '';

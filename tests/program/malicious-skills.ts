@@ -175,7 +175,7 @@ const scripts: readonly Malicious[] = [
   asFolder('a script for the installation', 'install-step', { 'install.sh': 'touch CANARY\n' }),
   asFolder('a program', 'compiled-program', { 'bin/tool': Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]) }),
   asFolder('an archive in it', 'packed-again', { 'data.bin': rawZip([{ name: 'x', data: 'x' }]) }),
-  asFolder('a file that is no text', 'unreadable', { 'data.bin': Buffer.from([1, 0, 2, 0, 3]) }),
+  asFolder('a file that is not text', 'unreadable', { 'data.bin': Buffer.from([1, 0, 2, 0, 3]) }),
   asFolder('a key of somebody', 'holds-a-secret', { 'config.txt': `token = ghp_aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA12cD\n` }),
   asFolder('a name that is not what it looks like', 'hidden-characters', {
     'SKILL.md': '---\nname: helper\ndescription: Helps with P\u0430yPal and other things.\n---\n\nDo it.\n',

@@ -212,7 +212,7 @@ test.each(['marked', 'own'])(
   },
 );
 
-test('the findings of a review in a pipeline are no words of the person', { timeout: 120_000 }, async () => {
+test('the findings of a review in a pipeline are not words of the person', { timeout: 120_000 }, async () => {
   const { claw, rig } = await openScene();
   const nodes = { read: { ask: 'READ it' }, check: { review: 'read', rubric: 'It is finished', redo: ['read'], times: 2 } };
   const path = join(rig.home.workspace, 'pipeline.yaml');
@@ -223,7 +223,7 @@ test('the findings of a review in a pipeline are no words of the person', { time
   expect(existsSync(join(rig.home.workspace, 'owned.txt'))).toBe(false);
 });
 
-test('the findings of a check are no words of the person', { timeout: 120_000 }, async () => {
+test('the findings of a check are not words of the person', { timeout: 120_000 }, async () => {
   const { claw, rig } = await openScene();
   const task = { goal: 'READ it', criteria: [{ judge: 'Is it finished?' }] };
   const { status } = await claw.op('work.run', { task, strategy: 'evaluate' });

@@ -100,7 +100,7 @@ test('a call of a tool is checked in the same way, and near names are said', asy
   });
   await expect(call({ ...job, everyMinutes: undefined, cron: '0 7 * * *', zone: 'Europe/Berlim' })).rejects.toMatchObject({
     code: 'invalid_arguments',
-    message: expect.stringMatching(/zone is no time zone that this machine knows \(did you mean Europe\/Berlin.*\?\)\.$/) as string,
+    message: expect.stringMatching(/zone is not a time zone that this machine knows \(did you mean Europe\/Berlin.*\?\)\.$/) as string,
   });
   const cron = { kind: 'cron', expr: '0 7 * * *', zone: 'Mars/Olympus' } as const;
   await expect(claw.op('schedule.create', { name: 'x', prompt: 'x', spec: cron })).rejects.toMatchObject({

@@ -104,7 +104,7 @@ test.each([agent, pass])('openai: a structured answer of %s', async (model) => {
   expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual(berlin);
 });
 
-test('openai: a passed-through answer that was cut off is raised as one, though it is no value of the schema', async () => {
+test('openai: a passed-through answer that was cut off is raised as one, though it is not a value of the schema', async () => {
   const { completions } = client.chat;
   const asked = {
     model: pass,

@@ -177,8 +177,8 @@ test('a comparison reports a failure with its reason, and the others still run',
 
 test.each<[string, object, string]>([
   ['a circle', { nodes: { a: { ask: 'x', after: ['b'] }, b: { ask: 'y', after: ['a'] } }, output: 'a' }, 'a waits for itself'],
-  ['an unknown node', { nodes: { a: { ask: 'x', after: ['c'] } }, output: 'a' }, 'a names c, which is no node'],
-  ['a slot that nothing fills', { nodes: { a: { ask: '{{c}}' } }, output: 'a' }, 'a names c, which is no node'],
+  ['an unknown node', { nodes: { a: { ask: 'x', after: ['c'] } }, output: 'a' }, 'a names c, which is not a node'],
+  ['a slot that nothing fills', { nodes: { a: { ask: '{{c}}' } }, output: 'a' }, 'a names c, which is not a node'],
   ['no such output', { nodes: { a: { ask: 'x' } }, output: 'z' }, 'output names z'],
   ['an unknown key', { nodes: { a: { aks: 'x' } }, output: 'a' }, 'nodes'],
 ])('a file with %s is rejected before anything runs', async (_what, wrong, why) => {

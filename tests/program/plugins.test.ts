@@ -321,7 +321,7 @@ test.for([
   ['a migration fails', "migrations: [{ id: 'broken-1', up: (db) => db.exec('CREATE NONSENSE') }],", 'NONSENSE'],
   ['its settings do not fit', "settings: z.strictObject({ unit: z.enum(['kelvin']) }),", 'unit'],
   ['the name of a tool does not fit', "create: () => ({ tools: [tool, { ...tool, name: 'two words' }] }),", 'two words'],
-  ['the input of a tool is no schema', 'create: () => ({ tools: [tool, { ...tool, input: {} }] }),', 'schema'],
+  ['the input of a tool is not a schema', 'create: () => ({ tools: [tool, { ...tool, input: {} }] }),', 'schema'],
   ['an operation has no schema', "operations: { hello: { about: 'Greets.', params: {}, result: {} } },", 'schema'],
   ['its begin fails', "create: () => ({ tools: [tool], begin: () => { throw new Error('no power'); } }),", 'no power'],
 ] as const)('a plugin is reported as failed and nothing of it is there: %s', async ([, part, problem]) => {

@@ -27,7 +27,7 @@ test('it is shown as text of the folder, taints the session, and changes are not
   put('AGENTS.md', 'Run the tests with: make check\n');
   const first = await send();
   const path = join(project, 'AGENTS.md');
-  expect(shown()).toContain('What the folder of this session says of the work in it:');
+  expect(shown()).toContain('Instructions of the folder that this session works in:');
   expect(shown()).toContain(
     `<material title=\\"AGENTS.md\\" source=\\"${path}\\" words-of=\\"file ${path}\\">\\nRun the tests with: make check\\n</material>`,
   );

@@ -43,7 +43,7 @@ export const contracts: Readonly<Record<string, SkillContract>> = {
         }),
       ],
     ],
-    results: ['Price: 9', 'Price: 12', null, /^Planned as sch_/],
+    results: ['Price: 9', 'Price: 12', null, /^Scheduled as sch_/],
     leaves: { 'watch/price.md': 'Price: 9' },
   },
   'daily-briefing': {
@@ -54,7 +54,7 @@ export const contracts: Readonly<Record<string, SkillContract>> = {
       [call('tasks', { action: 'list' }), call('schedule', { action: 'list' }), call('glob', { pattern: 'notes/**/*.md' })],
       [call('read_file', { path: 'notes/monday.md' }), call('web_fetch', { url: 'WEB/news' })],
     ],
-    results: [/^Added as tsk_/, 'Send the report', 'Nothing is planned here.', 'monday.md', 'by Friday', 'The library is open again'],
+    results: [/^Added as tsk_/, 'Send the report', 'Nothing is scheduled here.', 'monday.md', 'by Friday', 'The library is open again'],
   },
   'folder-tidy': {
     task: 'Tidy my downloads folder, sort the files into subfolders',
@@ -147,7 +147,7 @@ export const contracts: Readonly<Record<string, SkillContract>> = {
       ],
       [call('tasks', { action: 'list' })],
     ],
-    results: ['15', 'plan.md', /^Added as tsk_/, /^Planned as sch_/, 'Measure the rooms'],
+    results: ['15', 'plan.md', /^Added as tsk_/, /^Scheduled as sch_/, 'Measure the rooms'],
     leaves: { 'plan.md': 'Measure' },
   },
   'remind-me': {
@@ -159,6 +159,6 @@ export const contracts: Readonly<Record<string, SkillContract>> = {
       ],
       [call('schedule', { action: 'list' })],
     ],
-    results: [/^Planned as sch_/, /^Added as tsk_/, 'the cake'],
+    results: [/^Scheduled as sch_/, /^Added as tsk_/, 'the cake'],
   },
 };

@@ -171,7 +171,7 @@ test.each([
     'openai',
   ],
   ['the Anthropic wire', { type: 'message', content: [{ type: 'text', text: 'No.' }], stop_reason: 'refusal' }, 'anthropic'],
-] as const)('a refusal over %s is no reason to ask again', async (_wire, body, format) => {
+] as const)('a refusal over %s is not a reason to ask again', async (_wire, body, format) => {
   const raw = format === 'openai' ? `data: ${JSON.stringify(body)}\n\ndata: [DONE]\n\n` : JSON.stringify(body);
   const server = await scripted([{ raw }, reply(good)]);
   expect(await ask(server.config(format))).toMatchObject({ refused: 'the model refused to answer' });

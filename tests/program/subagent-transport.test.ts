@@ -135,7 +135,7 @@ test('nats: a task for an absent node is not done by another; it becomes a dead 
   expect(second.entered).toEqual([]);
 });
 
-test('nats: repeated deliveries after kills and restarts are no dead letters', needs('nats-server'), async () => {
+test('nats: repeated deliveries after kills and restarts are not dead letters', needs('nats-server'), async () => {
   const { server } = await groupConfig();
   const config: ConfigInput = { a2a: { transport: 'nats', nats: { servers: `127.0.0.1:${server.port}`, ackSeconds: 1, deliveries: 1 } } };
   const gate = new Gate();

@@ -194,7 +194,7 @@ function reflectionFor(state: TurnState): Reflection | null {
   if (state.failedBatches === FAILED_BATCHES_BEFORE_NOTE) {
     return {
       why: 'Everything failed twice in a row.',
-      note: 'The last two steps failed altogether. Read the errors, change your approach, or tell the person what blocks you.',
+      note: 'Every call of the last two steps failed. Read the errors, change your approach, or tell the person what blocks you.',
     };
   }
   return null;

@@ -27,7 +27,10 @@ test('several calls are decided in one command, and only the last one is waited 
   expect(denied.code).toBe(0);
   expect(JSON.parse(denied.out)).toMatchObject([{ approvalId: 'apr_1' }, { approvalId: 'apr_2', turn: { status: 'failed' } }]);
   const none = await runCommand(['approvals', 'approve', 'apr_1', '--scope', 'minutes:0'], fakeParts(new FakeClaw()));
-  expect([none.code, none.err]).toEqual([2, expect.stringContaining('"minutes:0" is no scope. Use once, minutes:N, session or always.')]);
+  expect([none.code, none.err]).toEqual([
+    2,
+    expect.stringContaining('"minutes:0" is not a scope. Use once, minutes:N, session or always.'),
+  ]);
   const refused = await runCommand(['approvals', 'approve', 'apr_1', 'apr_2', '--choice', '0'], fakeParts(new FakeClaw()));
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--choice and --args are for one call at a time.')]);
 });

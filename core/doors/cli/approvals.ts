@@ -39,7 +39,7 @@ export function deny(context: CommandContext, { id, reason, wait }: DenyGiven): 
 
 function parseChoice(text: string | undefined): { choice?: number } {
   if (text === undefined) return {};
-  if (!/^\d{1,2}$/.test(text)) throw new AppError('invalid_params', `"${text}" is no choice. Use a number of the list, such as 0 or 1.`);
+  if (!/^\d{1,2}$/.test(text)) throw new AppError('invalid_params', `"${text}" is not a choice. Use a number of the list, such as 0 or 1.`);
   return { choice: Number(text) };
 }
 
@@ -127,6 +127,6 @@ function linesOnce(lines: readonly string[]): string {
 function parseScope(text: string): GrantScope {
   if (text === 'once' || text === 'session' || text === 'always') return { kind: text };
   const minutes = /^minutes:([1-9]\d{0,3})$/.exec(text)?.[1];
-  if (minutes === undefined) throw new AppError('invalid_params', `"${text}" is no scope. Use once, minutes:N, session or always.`);
+  if (minutes === undefined) throw new AppError('invalid_params', `"${text}" is not a scope. Use once, minutes:N, session or always.`);
   return { kind: 'minutes', minutes: Number(minutes) };
 }

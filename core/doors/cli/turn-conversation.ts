@@ -70,7 +70,7 @@ export class TurnConversation {
     const over = new AbortController();
     const leave = (why: string): void => forced.reject(new AppError('cancelled', why));
     const interrupt = (): void => {
-      // A closed terminal is no answer: approvals stay pending, and a turn in another process continues there.
+      // A closed terminal does not answer: approvals stay pending, and a turn in another process continues there.
       if (this.#context.io.gone.aborted) return leave('The terminal was closed.');
       // The first interrupt must have reached the turn, or the turn would continue.
       const waited = signal.aborted ? Promise.race([this.#cancelled.promise, sleep(CANCEL_WITHIN_MS, over.signal)]) : null;

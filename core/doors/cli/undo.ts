@@ -67,7 +67,7 @@ function partOf({ file, part, seen }: UndoOptions, cwd: string): Pick<OpParams<'
 
 function partNumber(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text) - 1;
-  throw new AppError('invalid_params', `${JSON.stringify(text)} is no number of a part; a review counts them from 1.`);
+  throw new AppError('invalid_params', `${JSON.stringify(text)} is not the number of a part; a review counts them from 1.`);
 }
 
 function listUndoable(context: CommandContext, options: UndoOptions): Promise<number> {

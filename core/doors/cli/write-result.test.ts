@@ -26,7 +26,7 @@ test('results are private; one that is overwritten keeps its permissions', () =>
   expect(statSync(given).mode & 0o777).toBe(0o640);
 });
 
-test('a full disk is no mistake of the person', needs('Linux'), () => {
+test('a full disk is not a mistake of the person', needs('Linux'), () => {
   expect(() => writeResult('/dev/full', 'text', 'It is in the session.')).toThrow(
     expect.objectContaining({
       code: 'store_full',

@@ -261,7 +261,7 @@ function pageOf(all: readonly ListedTask[], params: ListTasksRequest): ListTasks
 /** Fails unless it begins with a year, because Date also reads texts such as -1. */
 function momentOf(text: string): number {
   const atMs = /^\d{4}-/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(atMs)) throw new RequestMalformedError('statusTimestampAfter is no time.');
+  if (Number.isNaN(atMs)) throw new RequestMalformedError('statusTimestampAfter is not a time.');
   return atMs;
 }
 

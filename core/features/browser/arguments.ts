@@ -36,36 +36,36 @@ const needed: Partial<Record<BrowserAction, readonly ('url' | 'ref' | 'key' | 'v
 export const browserArgs = z
   .strictObject({
     action: z.enum(browserActions),
-    url: z.string().min(1).max(8000).optional().describe('open: the whole address.'),
+    url: z.string().min(1).max(8000).optional().describe('open: the full URL.'),
     ref: z
       .string()
       .regex(/^[a-z0-9]{1,20}$/, 'must be a ref of the latest snapshot, such as e12')
       .optional()
-      .describe('Of the latest snapshot, such as e12.'),
+      .describe('Ref of an element in the latest snapshot, such as e12.'),
     text: z
       .string()
       .max(100_000)
       .optional()
-      .describe('type: replaces the content. wait: until it shows. handover: what the person should do.'),
+      .describe('type: the new content of the field. wait: until this text appears. handover: what the person should do.'),
     secret: z
       .string()
       .regex(/^(?:keychain|env|file):.{1,200}$/, 'must be keychain:NAME, env:NAME or file:PATH')
       .optional()
-      .describe('type: a password by its reference, instead of text.'),
+      .describe('type: reference of a password, instead of text.'),
     submit: z.boolean().optional().describe('type: press Enter afterwards.'),
-    key: z.string().min(1).max(40).optional().describe('press: such as Enter, Tab, ArrowDown, Control+a.'),
-    values: z.array(z.string().max(500)).min(1).max(50).optional().describe('select: labels or values.'),
-    path: z.string().min(1).max(4096).optional().describe('upload: a file.'),
-    tab: z.string().max(10).optional().describe('tabs: switch to it. close: close it alone.'),
+    key: z.string().min(1).max(40).optional().describe('press: a key such as Enter, Tab, ArrowDown or Control+a.'),
+    values: z.array(z.string().max(500)).min(1).max(50).optional().describe('select: labels or values of the options.'),
+    path: z.string().min(1).max(4096).optional().describe('upload: the file.'),
+    tab: z.string().max(10).optional().describe('tabs: the tab to switch to. close: close only this tab.'),
     direction: z.enum(['up', 'down', 'top', 'bottom']).optional(),
-    ms: z.number().int().min(0).max(30_000).optional().describe('wait: at most so long.'),
-    gone: z.boolean().optional().describe('wait: until the text is gone.'),
-    query: z.string().max(200).optional().describe('snapshot: only lines with all these words.'),
+    ms: z.number().int().min(0).max(30_000).optional().describe('wait: the longest time.'),
+    gone: z.boolean().optional().describe('wait: until the text disappears.'),
+    query: z.string().max(200).optional().describe('snapshot: only the lines that contain all these words.'),
     sends: z
       .boolean()
       .optional()
       .describe(
-        'The action may send or change something, and questions of the page are answered OK. Asks the person; needed where a result says that something was held back.',
+        'Allow the action to send or change something, and confirm dialogs of the page. The person is asked. Use it when a result says that something was held back.',
       ),
   })
   .superRefine((args, context) => {

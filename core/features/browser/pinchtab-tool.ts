@@ -45,8 +45,8 @@ export function createPinchTabTool(deps: PinchTabToolDeps): ToolDefinition {
   return defineTool({
     name: 'browser',
     description:
-      'Use web pages in a browser: open one, act on the elements of its outline by their refs, read what changed. Every result shows the ' +
-      'address, the title and the outline or its changes. For plain reading, web_fetch is cheaper.',
+      'Use web pages in a browser: open a page, act on the elements of its outline by their refs, read what changed. Every result shows the ' +
+      'URL, the title and the outline or its changes. To only read a page, web_fetch is cheaper.',
     input: browserArgs,
     class: 'network',
     shows: { verb: 'browse', target: ['url', 'text', 'action'] },

@@ -30,8 +30,8 @@ export function createBrowserTool(deps: BrowserToolDeps): ToolDefinition {
   return defineTool({
     name: 'browser',
     description:
-      'Use web pages in a browser of your own: open one, act on the elements of its outline by their refs, read what changed. Every result ' +
-      'shows the address, the title and the outline or its changes. For plain reading, web_fetch is cheaper.',
+      'Use web pages in a browser of your own: open a page, act on the elements of its outline by their refs, read what changed. Every ' +
+      'result shows the URL, the title and the outline or its changes. To only read a page, web_fetch is cheaper.',
     input: browserArgs,
     class: 'network',
     shows: { verb: 'browse', target: ['url', 'text', 'action'] },

@@ -47,12 +47,12 @@ function createDelegate(routers: ReadonlyMap<string, Delegated>): ToolDefinition
   return defineTool({
     name: 'delegate',
     description:
-      'Give a bounded task to a network of other models and get its result. What you send leaves this machine. Say everything the task needs; ' +
-      'it sees nothing else. If the router wants a payment, the call says how much; call again with pay: true to ask the person for it.',
+      'Give a bounded task to a network of other models and get its result. What you send leaves this machine. Include everything the task ' +
+      'needs; they see nothing else. If the router asks for a payment, the result says how much; call again with pay: true to ask the person.',
     input: z.strictObject({
-      objective: z.string().trim().min(1).max(20_000).describe('What is to be done, and what the result should look like.'),
-      input: z.string().max(100_000).default('').describe('The material it works on.'),
-      provider: z.string().optional().describe('The router; the first one when left out.'),
+      objective: z.string().trim().min(1).max(20_000).describe('What to do, and what the result should look like.'),
+      input: z.string().max(100_000).default('').describe('The material to work on.'),
+      provider: z.string().optional().describe('The router. Default: the first one.'),
       version: z.enum(['v1', 'v2', 'v3']).default('v2'),
       steps: z.number().int().min(1).max(STEPS_MAX).default(5),
       pay: z.boolean().default(false).describe('Pay for it, once a person has approved that.'),

@@ -128,7 +128,7 @@ function failed(error: string): Answered {
   return { run: { outcome, usage: noUsage, error }, requests: 0 };
 }
 
-/** True if the case tests how a turn ends, so that reaching a limit is no error. */
+/** True if the case tests how a turn ends, so that reaching a limit is not an error. */
 function saysHowItEnds({ asserts }: SuiteCase, { status }: Outcome): boolean {
   return byLimit.has(status) && asserts.some(({ type }) => type === 'ends');
 }

@@ -151,7 +151,7 @@ export function signalsOfCall(turn: Followed, { facts, taint, budget, grantAgeDa
   };
 }
 
-/** An answer is no call, so signals of calls are 0. */
+/** An answer is not a call, so signals of calls are 0. */
 export function signalsOfAnswer(turn: Followed): Signals {
   const { failures, denials, contradictions, hedging, sources } = turn;
   return {

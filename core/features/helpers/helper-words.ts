@@ -53,7 +53,7 @@ const endWords: Readonly<Record<HelperEnd, string>> = {
   done: 'is done. Its answer:',
   failed: 'failed.',
   cancelled: 'was stopped.',
-  timeout: 'was stopped because its time was over.',
-  over_budget: 'was stopped because its budget was used up.',
+  timeout: 'was stopped because its time ran out.',
+  over_budget: 'was stopped because it used up its budget.',
   stopped: 'was stopped by the panic stop.',
 };

@@ -29,8 +29,8 @@ const LISTED_MAX = 50;
 
 const help = z.strictObject({
   task: z.string().min(1).max(TASK_MAX).describe('Everything the subagent needs to know; it sees nothing of this conversation.'),
-  label: z.string().min(1).max(100).optional().describe('The task in a few words, for the user.'),
-  agent_id: z.string().min(1).max(40).optional().describe('Which agent; the same as you when left out.'),
+  label: z.string().min(1).max(100).optional().describe('The task in a few words, for the person.'),
+  agent_id: z.string().min(1).max(40).optional().describe('Which agent. Default: the same as you.'),
 });
 type Help = z.infer<typeof help>;
 
@@ -42,7 +42,7 @@ function createSubagent(deps: HelperToolDeps): ToolDefinition {
   const { calls, agents, limits } = deps;
   return defineTool({
     name: 'subagent',
-    description: `Gives a task to a subagent and waits for its answer. Several calls in one step run in parallel. ${nameAgents(agents)}`,
+    description: `Give a task to a subagent and wait for its answer. Several calls in one step run in parallel.${nameAgents(agents)}`,
     input: help,
     class: 'read',
     shows: { verb: 'ask_helper', target: ['label', 'task'] },
@@ -64,7 +64,7 @@ function createSpawn(deps: HelperToolDeps): ToolDefinition {
   const { calls, agents } = deps;
   return defineTool({
     name: 'spawn',
-    description: `Gives a task to a subagent and continues at once; its answer arrives later in this conversation. ${nameAgents(agents)}`,
+    description: `Give a task to a subagent and continue at once; its answer arrives later in this conversation.${nameAgents(agents)}`,
     input: help,
     class: 'read',
     shows: { verb: 'start_helper', target: ['label', 'task'] },
@@ -74,7 +74,7 @@ function createSpawn(deps: HelperToolDeps): ToolDefinition {
     summarize: (args) => `start ${calledOf(deps, args)}: ${shown(args)}`,
     run: (args, context): Promise<ToolResult> => {
       const job = calls.call(placeOf(context), { task: args.task, label: args.label, agentId: args.agent_id, mode: 'background' });
-      return Promise.resolve({ forModel: `Started ${job.jobId} (${job.label}). Its answer will come as a message.`, isAsync: true });
+      return Promise.resolve({ forModel: `Started ${job.jobId} (${job.label}). Its answer will arrive as a message.`, isAsync: true });
     },
   });
 }
@@ -83,7 +83,7 @@ function createSpawnStatus(deps: HelperToolDeps): ToolDefinition {
   const { calls } = deps;
   return defineTool({
     name: 'spawn_status',
-    description: "The status of this conversation's subagents, or of one of them.",
+    description: "Show the status of this conversation's subagents, or of one of them.",
     input: z.strictObject({ job_id: z.string().min(1).max(100).optional() }),
     class: 'read',
     shows: { verb: 'look_at_helpers', target: ['job_id'] },
@@ -104,7 +104,7 @@ function createSpawnStatus(deps: HelperToolDeps): ToolDefinition {
 function createSpawnCancel({ calls }: HelperToolDeps): ToolDefinition {
   return defineTool({
     name: 'spawn_cancel',
-    description: 'Stops a subagent of this conversation that was started with spawn.',
+    description: 'Stop a subagent of this conversation that was started with spawn.',
     input: z.strictObject({ job_id: z.string().min(1).max(100) }),
     class: 'read',
     shows: { verb: 'end_helper', target: ['job_id'] },
@@ -157,5 +157,5 @@ function nameAgents(agents: HelperToolDeps['agents']): string {
   const lines = others.map(
     ({ agentId, description, capabilities }) => `${agentId} (${[description, ...capabilities].filter((text) => text !== '').join('; ')})`,
   );
-  return `Agents: ${lines.join(', ')}.`;
+  return ` Agents: ${lines.join(', ')}.`;
 }

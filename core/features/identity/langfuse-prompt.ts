@@ -41,7 +41,7 @@ export async function langfusePrompt(
   if (status === 404) throw failed(`has no version with the label ${label}`);
   if (status !== 200 || isCut) throw failed(isCut ? 'gave too much' : `answered ${status}`);
   const parsed = replySchema.safeParse(jsonIn(body.toString('utf8')));
-  if (!parsed.success) throw failed('gave something that is no prompt');
+  if (!parsed.success) throw failed('gave something that is not a prompt');
   const { type, prompt } = parsed.data;
   if (type !== 'text' || typeof prompt !== 'string') throw failed('has a prompt of messages, and only one of text can be used,');
   return prompt;

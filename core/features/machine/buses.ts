@@ -23,13 +23,13 @@ const bytes = (most: number) => z.array(number(255)).min(1).max(most);
 const i2cArgs = z
   .strictObject({
     action: z.enum(['list', 'detect', 'read', 'write']),
-    bus: number(255).optional().describe('As in /dev/i2c-1.'),
+    bus: number(255).optional().describe('The number, as in /dev/i2c-1.'),
     address: number(0x7f)
       .refine((at) => at >= ADDRESS_MIN && at <= ADDRESS_MAX, 'must be 0x08 to 0x77')
       .optional(),
     register: number(0xff).optional(),
-    length: z.number().int().min(1).max(BYTES_MAX).default(1).describe('read: bytes.'),
-    bytes: bytes(BYTES_MAX).optional().describe('write: after the register.'),
+    length: z.number().int().min(1).max(BYTES_MAX).default(1).describe('read: number of bytes.'),
+    bytes: bytes(BYTES_MAX).optional().describe('write: the bytes after the register.'),
   })
   .superRefine((args, context) => {
     const needed = { list: [], detect: ['bus'], read: ['bus', 'address'], write: ['bus', 'address', 'bytes'] } as const;
@@ -58,7 +58,7 @@ export function i2cCommandOf({ action, bus = 0, address = 0, register, length, b
 export function createI2c(run: RunKnown): ToolDefinition {
   return defineTool({
     name: 'i2c',
-    description: 'Talk to devices on an i2c bus of this computer: list buses, detect devices, read or write bytes of a register.',
+    description: 'Use devices on an I2C bus of this computer: list buses, detect devices, read or write bytes of a register.',
     input: i2cArgs,
     class: 'hardware',
     shows: { verb: 'use_bus', target: ['action'] },
@@ -104,7 +104,7 @@ const spiArgs = z
     action: z.enum(['info', 'transfer']),
     bus: number(32),
     device: number(32).default(0),
-    bytes: bytes(SPI_BYTES_MAX).optional().describe('transfer: sent; as many come back.'),
+    bytes: bytes(SPI_BYTES_MAX).optional().describe('transfer: the bytes to send; as many are received.'),
     speedHz: z.number().int().min(1000).max(100_000_000).optional(),
   })
   .superRefine(({ action, bytes: sent }, context) => {
@@ -121,7 +121,7 @@ export function spiCommandOf({ action, bus, device, bytes: sent = [], speedHz }:
 export function createSpi(run: RunKnown): ToolDefinition {
   return defineTool({
     name: 'spi',
-    description: 'Talk to a device on an spi bus of this computer: its configuration, or one transfer of bytes in both directions.',
+    description: 'Use a device on an SPI bus of this computer: show its configuration, or transfer bytes in both directions.',
     input: spiArgs,
     class: 'hardware',
     shows: { verb: 'use_bus', target: ['action'] },
@@ -139,7 +139,7 @@ export function createSpi(run: RunKnown): ToolDefinition {
       const known = { argv: spiCommandOf(args), timeoutMs: TIMEOUT_MS, context };
       if (args.action === 'info') return { forModel: (await outputOf(run, known, 'spi-tools')).trim() };
       const came = await outputOf(run, { ...known, input: Uint8Array.from(args.bytes ?? []), encoding: 'hex' }, 'spi-tools');
-      return { forModel: `Came back: ${(came.match(/../g) ?? []).map((pair) => `0x${pair}`).join(' ')}` };
+      return { forModel: `Received: ${(came.match(/../g) ?? []).map((pair) => `0x${pair}`).join(' ')}` };
     },
   });
 }

@@ -254,5 +254,5 @@ test('i2c and spi enforce their bounds', () => {
 
 test('spi sends bytes and receives the same number', wrapped, async () => {
   add(createSpi(behind('umockdev-wrapper', '/usr/bin/python3', join(doubles, 'spi-double.py'))));
-  expect(await say('spi', { action: 'transfer', bus: 0, bytes: ['0x01', 255, 16] })).toBe('Came back: 0x02 0x00 0x11');
+  expect(await say('spi', { action: 'transfer', bus: 0, bytes: ['0x01', 255, 16] })).toBe('Received: 0x02 0x00 0x11');
 });

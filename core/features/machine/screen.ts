@@ -69,7 +69,7 @@ function gnome(of: Of): Taking {
 export function createScreenshot(run: RunKnown, desktop: Desktop): ToolDefinition {
   const tool = defineTool({
     name: 'screenshot',
-    description: 'Take a picture of the screen, or of a window that the person clicks. Each picture is asked for.',
+    description: 'Take a picture of the screen, or of a window that the person clicks. The person is asked each time.',
     input: screenArgs,
     class: 'credential',
     isPrivate: true,

@@ -117,12 +117,12 @@ function presented(args: SystemdArgs, output: string): string {
 const moment = z.string().regex(/^[A-Za-z0-9 :.+-]{1,60}$/, 'must be a time such as "2 hours ago", "today" or "2026-01-31 08:00"');
 const journalArgs = z.strictObject({
   unit: unitName.optional(),
-  since: moment.optional(),
-  until: moment.optional(),
-  priority: z.enum(['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug']).optional().describe('This grave, or graver.'),
-  grep: z.string().min(1).max(200).optional().describe('A pattern that the message matches.'),
-  lines: z.number().int().min(1).max(LINES_MAX).default(100).describe('The newest so many.'),
-  followSeconds: z.number().int().min(1).max(FOLLOW_SECONDS_MAX).optional().describe('Wait so long for new entries too.'),
+  since: moment.optional().describe('Such as "2 hours ago", "today" or "2026-01-31 08:00".'),
+  until: moment.optional().describe('As for since.'),
+  priority: z.enum(['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug']).optional().describe('This severity or worse.'),
+  grep: z.string().min(1).max(200).optional().describe('A pattern that messages must match.'),
+  lines: z.number().int().min(1).max(LINES_MAX).default(100).describe('How many of the newest entries.'),
+  followSeconds: z.number().int().min(1).max(FOLLOW_SECONDS_MAX).optional().describe('Also wait this long for new entries.'),
   user: z.boolean().default(false),
 });
 type JournalArgs = z.infer<typeof journalArgs>;
@@ -153,7 +153,7 @@ export function createJournal(run: RunKnown, from: readonly string[] = []): Tool
   return defineTool({
     name: 'journal',
     description:
-      'Read log entries of this computer from the journal: of a unit, since a time, this grave or graver, or that match a pattern.',
+      'Read entries of the systemd journal of this computer: of a unit, since a time, of a severity or worse, or that match a pattern.',
     input: journalArgs,
     class: 'read',
     shows: { verb: 'read_log', target: ['unit', 'grep'] },

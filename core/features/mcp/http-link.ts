@@ -91,7 +91,7 @@ export function createCheckedFetch(judge: UrlJudge): SendElsewhere {
     const body = given.body === null ? {} : { body: new Uint8Array(await given.arrayBuffer()) };
     const request = { url: url.href, method, headers: Object.fromEntries(headers), ...body, mayFollow: () => false };
     const answer = await http.fetch(request, signal);
-    // Several cookies in one value are no valid header, and none is kept.
+    // Several cookies in one value are not valid header, and none is kept.
     const fields = Object.entries(answer.headers).filter(([name]) => name !== 'set-cookie');
     return new Response(withoutBody.has(answer.status) ? null : new Uint8Array(answer.body), { status: answer.status, headers: fields });
   };

@@ -23,7 +23,7 @@ const SERVERS_MAX = 50;
 /** Fails with invalid_params if the text is not such a file. `looksSecret` judges values whose name does not tell. */
 export function readServers(text: string, looksSecret: (name: string, value: string) => boolean): ImportReading {
   const file = parseJson(text.replaceAll(/^\s*\/\/.*$/gm, ''));
-  if (!file.ok || !isPlainObject(file.value)) throw notSuchFile(file.ok ? 'it is no object' : file.error);
+  if (!file.ok || !isPlainObject(file.value)) throw notSuchFile(file.ok ? 'it is not an object' : file.error);
   const listed = file.value['mcpServers'] ?? file.value['servers'];
   if (!isPlainObject(listed)) throw notSuchFile('it has neither mcpServers nor servers');
   const servers: ImportedServer[] = [];
@@ -47,7 +47,7 @@ function readServer(given: string, entry: unknown, looksSecret: (name: string, v
     .slice(0, 31)
     .replace(/-+$/, '');
   if (!mcpServerNameSchema.safeParse(name).success) return 'Its name has no letter to begin with.';
-  if (!isPlainObject(entry)) return 'It is no object.';
+  if (!isPlainObject(entry)) return 'It is not an object.';
   if (entry['type'] === 'sse')
     return 'It uses the old transport with server-sent events, which ended in 2024. Its maker may offer an address for HTTP.';
   const variable = JSON.stringify(entry).match(/\$\{(input|command):[^}]*\}/);
@@ -83,7 +83,7 @@ function readServer(given: string, entry: unknown, looksSecret: (name: string, v
 }
 
 function notSuchFile(why: string): AppError {
-  return new AppError('invalid_params', `This is no list of MCP servers: ${why}.`, {
+  return new AppError('invalid_params', `This is not a list of MCP servers: ${why}.`, {
     hint: 'Such a file is JSON with mcpServers (Claude Desktop, Cursor) or servers (VS Code).',
   });
 }

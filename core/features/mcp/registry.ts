@@ -190,9 +190,9 @@ function createFindTools(offered: () => readonly OfferedMcpTool[], onFound: (too
   return defineTool({
     name: 'find_tools',
     description:
-      'Find tools of the connected MCP servers by what they do. What it finds can be called by its name from the next step on. ' +
-      'Use it when no tool you see fits the task.',
-    input: z.strictObject({ query: z.string().min(1).max(300).describe('what the tool should do, in a few words') }),
+      'Find tools of the connected MCP servers by what they do. From the next step on, the tools it finds can be called by name. ' +
+      'Use it when none of your tools fits the task.',
+    input: z.strictObject({ query: z.string().min(1).max(300).describe('What the tool should do, in a few words.') }),
     class: 'read',
     idempotency: () => 'pure',
     facts: () => ({ class: 'read', paths: [], command: null, hosts: [] }),

@@ -42,12 +42,12 @@ function createRemember(port: MemoryPort): ToolDefinition {
   return defineTool({
     name: 'remember',
     description:
-      'Keep something for later conversations: a fact, a preference of the person, a lesson, or a procedure. One thing, in a whole sentence. ' +
+      'Save something for later conversations: a fact, a preference of the person, a lesson, or a procedure. One thing per call. ' +
       'In a conversation that has read untrusted content it is only proposed, and the person decides.',
     input: z.strictObject({
-      text: z.string().trim().min(1).max(memoryTextMax).describe('One whole sentence that is understood without this conversation.'),
+      text: z.string().trim().min(1).max(memoryTextMax).describe('One full sentence that makes sense without this conversation.'),
       kind: memoryKindSchema.default('fact'),
-      own: z.boolean().default(false).describe('Only for this agent; otherwise for all.'),
+      own: z.boolean().default(false).describe('Only for this agent, instead of for all.'),
       importance: z.number().min(0).max(1).default(usualImportance),
     }),
     class: 'read',
@@ -60,7 +60,7 @@ function createRemember(port: MemoryPort): ToolDefinition {
       const { memoryId, isKept, isNew, contradicts } = port.remember(args, context);
       const what = isKept ? `Remembered as ${memoryId}.` : `Proposed as ${memoryId}; the person decides whether it is kept.`;
       const open = contradicts.length === 0 ? '' : ` It contradicts what is kept: ${contradicts.map((text) => `"${text}"`).join(', ')}.`;
-      return Promise.resolve({ forModel: (isNew ? what : `It is known already as ${memoryId}.`) + open });
+      return Promise.resolve({ forModel: (isNew ? what : `Already known as ${memoryId}.`) + open });
     },
   });
 }
@@ -69,9 +69,9 @@ function createRecall(port: MemoryPort): ToolDefinition {
   return defineTool({
     name: 'recall',
     description:
-      'Search what was remembered in earlier conversations, by words and meaning; the best first, each with its kind and its time.',
+      'Search what was remembered in earlier conversations, by words and meaning. Returns the best first, each with its kind and time.',
     input: z.strictObject({
-      query: z.string().trim().min(1).max(1000).describe('What to look for.'),
+      query: z.string().trim().min(1).max(1000).describe('What to search for.'),
       limit: z.number().int().min(1).max(50).default(8),
     }),
     class: 'read',
@@ -97,11 +97,10 @@ function createRecall(port: MemoryPort): ToolDefinition {
 export function createKnowledgeTool(port: KnowledgePort): ToolDefinition {
   return defineTool({
     name: 'knowledge_search',
-    description:
-      "Search the person's own documents; returns passages with the place each stands at. Name that place when you use one: it is in brackets.",
+    description: "Search the person's own documents. Returns passages with their place in brackets; cite that place when you use one.",
     input: z.strictObject({
-      query: z.string().trim().min(1).max(1000).describe('What to look for.'),
-      source: z.string().min(1).max(60).optional().describe('Only in the source of this name.'),
+      query: z.string().trim().min(1).max(1000).describe('What to search for.'),
+      source: z.string().min(1).max(60).optional().describe('Search only the source of this name.'),
       limit: z.number().int().min(1).max(20).default(5),
     }),
     class: 'read',

@@ -89,10 +89,10 @@ export function dependenciesOf(form: PipelineNode): string[] {
 
 /** The mistakes that the schema cannot detect: unknown names, cycles, and reviews without a criterion. */
 export function graphFaults({ nodes, output }: PipelineFile): string[] {
-  const faults = Object.hasOwn(nodes, output) ? [] : [`output names ${output}, which is no node`];
+  const faults = Object.hasOwn(nodes, output) ? [] : [`output names ${output}, which is not a node`];
   for (const [node, form] of Object.entries(nodes)) {
     const named = [...dependenciesOf(form), ...(isReview(form) ? form.redo : [])];
-    faults.push(...named.filter((one) => !Object.hasOwn(nodes, one)).map((one) => `${node} names ${one}, which is no node`));
+    faults.push(...named.filter((one) => !Object.hasOwn(nodes, one)).map((one) => `${node} names ${one}, which is not a node`));
     const above = ancestorsOf(nodes, node);
     if (above.has(node)) faults.push(`${node} waits for itself`);
     if (isReview(form) && form.rubric === undefined && !form.citations) faults.push(`${node} needs a rubric, or citations`);
@@ -100,7 +100,7 @@ export function graphFaults({ nodes, output }: PipelineFile): string[] {
       faults.push(
         ...form.redo
           .filter((one) => Object.hasOwn(nodes, one) && !above.has(one))
-          .map((one) => `${node} redoes ${one}, which is no node before it`),
+          .map((one) => `${node} redoes ${one}, which is not a node before it`),
       );
   }
   return faults;

@@ -17,12 +17,12 @@ const step = z.string().trim().min(1).max(STEP_CHARS_MAX);
 const planInput = z.discriminatedUnion('action', [
   z.strictObject({
     action: z.literal('propose'),
-    steps: z.array(step).min(1).max(STEPS_MAX).describe('What will be done, in order; name the files and commands.'),
+    steps: z.array(step).min(1).max(STEPS_MAX).describe('What you will do, in order; name the files and commands.'),
   }),
   z.strictObject({
     action: z.literal('next'),
-    step: z.number().int().min(1).max(STEPS_MAX).describe('Number of the step, from 1.'),
-    text: step.describe('The step, word for word as it was approved.'),
+    step: z.number().int().min(1).max(STEPS_MAX).describe('Number of the step, starting at 1.'),
+    text: step.describe('The step, word for word as approved.'),
   }),
 ]);
 type PlanArgs = z.infer<typeof planInput>;
@@ -37,7 +37,7 @@ type Log = Pick<SessionLog, 'append' | 'index' | 'reads'>;
 function createPlan(log: Log): ToolDefinition {
   return defineTool({
     name: 'plan',
-    description: 'Propose a plan before anything but reads runs, or ask for the next step of an approved one. A person answers.',
+    description: 'Propose a plan before you change anything, or ask to begin the next step of an approved plan. A person decides.',
     input: planInput,
     class: 'read',
     isForPlans: true,

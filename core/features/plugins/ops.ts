@@ -65,6 +65,6 @@ function contentOf(path: string): PluginContent {
   try {
     return readPluginContent(path);
   } catch (cause) {
-    throw new AppError('not_found', `${path} is no plugin. ${noPluginWords(cause)}`, { cause });
+    throw new AppError('not_found', `${path} is not a plugin. ${noPluginWords(cause)}`, { cause });
   }
 }

@@ -57,7 +57,7 @@ test.each<[string, string, string]>([
   ],
   ['a window of a half token', catalogue({ a: model({ input: 1, output: 2 }, 0.5) }), 'openai/a: contextTokens'],
   ['a model that is a word', catalogue({ a: 'free' }), 'The entry openai/a has another form'],
-  ['a name with a line break', catalogue({ 'a\nb': model({ input: 1, output: 2 }) }), 'is no name of a model'],
+  ['a name with a line break', catalogue({ 'a\nb': model({ input: 1, output: 2 }) }), 'is not the name of a model'],
   ['too many models', catalogue(Object.fromEntries(Array.from({ length: 2_001 }, (_, at) => [`m${at}`, 1]))), 'at most 2000'],
 ])('a list with %s is refused as a whole, with a sentence that says why', (_what, text, why) => {
   expect(() => readCatalogue(text, 0)).toThrow(/^The price list was refused, and nothing of it is used\./);

@@ -54,7 +54,7 @@ function modelsOf(vendor: string, given: unknown): Record<string, ListedModel> {
 /** Returns null for a model without text prices. */
 function modelOf(about: string, name: string, given: unknown): ListedModel | null {
   if (name === '' || name.length > NAME_CHARS_MAX || /[^\u0021-\u007e]/.test(name))
-    throw refused(`${JSON.stringify(about)} is no name of a model.`);
+    throw refused(`${JSON.stringify(about)} is not the name of a model.`);
   const entry = entrySchema.safeParse(given);
   if (!entry.success) throw refused(`The entry ${about} has another form (${entry.error.issues[0]?.path.join('.') ?? 'no object'}).`);
   const { cost, limit } = entry.data;

@@ -153,7 +153,7 @@ function textsOf(value: unknown): string[] {
 
 const NAME_CHARS_MIN = 3;
 
-/** The texts in the settings that are no words of the program, without the names of models. The longest come first. */
+/** The texts in the settings that are not words of the program, without the names of models. The longest come first. */
 function chosenNames(settings: unknown, own: ReadonlySet<string>): readonly string[] {
   const texts = textsOf(settings).flatMap((text) => [text, text.replace(/^(?:env|keychain|file):/, ''), URL.parse(text)?.hostname ?? '']);
   const names = new Set(texts.filter((text) => text.length >= NAME_CHARS_MIN && !own.has(text)));

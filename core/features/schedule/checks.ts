@@ -21,7 +21,7 @@ export function scheduleChecks(checked: Checked): HealthSource {
 function checkHeartbeat({ deliver, knowsChat }: Checked): Finding {
   if (deliver === null) return well('heartbeat', 'The heartbeat is off.');
   if (deliver === 'none') return well('heartbeat', 'The heartbeat reports to no chat.');
-  // Before the first message of a channel there is none, which is no fault.
+  // Before the first message of a channel there is none, which is not a fault.
   if (deliver === 'last') return well('heartbeat', 'The heartbeat reports to the chat used last.');
   if (knowsChat(deliver)) return well('heartbeat', `The heartbeat reports to ${deliver}.`);
   return unwell(

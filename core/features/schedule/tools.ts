@@ -13,10 +13,10 @@ import type { Agenda, FollowUp, RecurringJob } from './agenda.ts';
 const LISTED = 100;
 const MINUTE_MS = 60_000;
 
-const taskIdInput = z.string().min(1).max(100).describe('Id of the task, as list shows it.');
+const taskIdInput = z.string().min(1).max(100).describe('Id of the task, as shown by list.');
 const taskInput = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('list') }),
-  z.strictObject({ action: z.literal('add'), text: z.string().trim().min(1).max(1000).describe('What is left to do, in one line.') }),
+  z.strictObject({ action: z.literal('add'), text: z.string().trim().min(1).max(1000).describe('What remains to be done, in one line.') }),
   z.strictObject({ action: z.literal('done'), taskId: taskIdInput }),
   z.strictObject({ action: z.literal('drop'), taskId: taskIdInput }),
 ]);
@@ -31,7 +31,8 @@ export function createAgendaTools(agenda: Agenda): readonly ToolDefinition[] {
 function createTasks(agenda: Agenda): ToolDefinition {
   return defineTool({
     name: 'tasks',
-    description: 'The task list, kept over restarts: list what is open, add a task, or mark one as done or dropped. The heartbeat sees it.',
+    description:
+      'A task list that survives restarts: list the open tasks, add one, or mark one as done or dropped. The heartbeat reads it.',
     input: taskInput,
     class: 'read',
     shows: { verb: 'use_tasks', target: ['text', 'action'] },
@@ -66,32 +67,32 @@ const scheduleInput = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('list') }),
   z.strictObject({
     action: z.literal('follow_up'),
-    prompt: z.string().trim().min(1).max(4000).describe('What to do then. It is asked in this conversation as if the person asked it.'),
-    inMinutes: z.number().int().min(1).max(527_040).optional().describe('How many minutes from now; or give "at".'),
+    prompt: z.string().trim().min(1).max(4000).describe('What to do then; it arrives in this conversation as if the person had sent it.'),
+    inMinutes: z.number().int().min(1).max(527_040).optional().describe('Minutes from now; or give "at".'),
     at: z
       .string()
       .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/)
       .optional()
-      .describe('In place of inMinutes: a local time such as 2026-03-29T09:30.'),
-    zone: timeZoneSchema.optional().describe('Time zone of "at", such as Europe/Berlin; that of this computer when left out.'),
+      .describe('Instead of inMinutes: a local time such as 2026-03-29T09:30.'),
+    zone: timeZoneSchema.optional().describe('Time zone of "at", such as Europe/Berlin. Default: that of this computer.'),
   }),
   z.strictObject({
     action: z.literal('repeat'),
-    prompt: z.string().trim().min(1).max(4000).describe('What to do each time. It is asked in this conversation.'),
+    prompt: z.string().trim().min(1).max(4000).describe('What to do each time; it arrives in this conversation.'),
     name: z.string().trim().min(1).max(60).optional(),
-    cron: z.string().min(1).max(200).optional().describe('Minute, hour, day of month, month, day of week: 30 7 * * 1-5.'),
-    everyMinutes: z.number().int().min(5).max(527_040).optional().describe('In place of cron.'),
-    zone: timeZoneSchema.optional().describe('Time zone of cron, such as Europe/Berlin; that of this computer when left out.'),
+    cron: z.string().min(1).max(200).optional().describe('Minute, hour, day of month, month, day of week, as in 30 7 * * 1-5.'),
+    everyMinutes: z.number().int().min(5).max(527_040).optional().describe('Instead of cron.'),
+    zone: timeZoneSchema.optional().describe('Time zone of cron, such as Europe/Berlin. Default: that of this computer.'),
     tools: z
       .array(naming('tool', z.string().min(1).max(64)))
       .max(50)
       .optional()
-      .describe('No other tools may be used then.'),
-    usd: z.number().positive().max(100).optional().describe('US dollars at most, each time.'),
+      .describe('The only tools that may be used then.'),
+    usd: z.number().positive().max(100).optional().describe('Maximum US dollars each time.'),
   }),
   z.strictObject({
     action: z.literal('cancel'),
-    scheduleId: z.string().min(1).max(100).describe('Id of what is planned, as list shows it.'),
+    scheduleId: z.string().min(1).max(100).describe('Id of the schedule, as shown by list.'),
   }),
 ]);
 type ScheduleArgs = z.infer<typeof scheduleInput>;
@@ -99,8 +100,7 @@ type ScheduleArgs = z.infer<typeof scheduleInput>;
 function createSchedule(agenda: Agenda): ToolDefinition {
   return defineTool({
     name: 'schedule',
-    description:
-      'Take something up again by yourself later: once (follow_up), or again and again (repeat); list what is planned here, or cancel it.',
+    description: 'Continue work on your own later: once (follow_up) or repeatedly (repeat); list what is scheduled here, or cancel it.',
     input: scheduleInput,
     class: 'write',
     shows: { verb: 'use_schedule', target: ['prompt', 'scheduleId'] },
@@ -119,18 +119,18 @@ function createSchedule(agenda: Agenda): ToolDefinition {
         case 'list': {
           const planned = agenda.followUps(context);
           const lines = planned.map(({ scheduleId, prompt, dueMs }) => `${scheduleId}  ${new Date(dueMs).toISOString()}  ${prompt}`);
-          return Promise.resolve({ forModel: lines.length === 0 ? 'Nothing is planned here.' : lines.join('\n') });
+          return Promise.resolve({ forModel: lines.length === 0 ? 'Nothing is scheduled here.' : lines.join('\n') });
         }
         case 'cancel':
           agenda.cancelFollowUp(args.scheduleId, context);
           return Promise.resolve({ forModel: `Cancelled ${args.scheduleId}.` });
         case 'repeat': {
           const { scheduleId, nextMs } = agenda.repeat(jobOf(args), context);
-          return Promise.resolve({ forModel: `Planned as ${scheduleId}; next: ${nextMs.map(moment).join(', ')}.` });
+          return Promise.resolve({ forModel: `Scheduled as ${scheduleId}; next: ${nextMs.map(moment).join(', ')}.` });
         }
         case 'follow_up': {
           const { scheduleId, dueMs } = agenda.followUp({ prompt: args.prompt, when: timeOf(args) }, context);
-          return Promise.resolve({ forModel: `Planned as ${scheduleId} for ${new Date(dueMs).toISOString()}.` });
+          return Promise.resolve({ forModel: `Scheduled as ${scheduleId} for ${new Date(dueMs).toISOString()}.` });
         }
       }
     },

@@ -125,7 +125,7 @@ function isSigned(form: SignatureForm, given: HookSignature, body: string, by: {
   return standard.split(' ').some((one) => isSame(one, right));
 }
 
-/** In constant time for texts of one length; the length of a signature is no secret. */
+/** In constant time for texts of one length; the length of a signature is not a secret. */
 function isSame(given: string, right: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(right)];
   return a.length === b.length && timingSafeEqual(a, b);

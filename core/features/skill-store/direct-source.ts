@@ -90,7 +90,7 @@ async function fromRepository(wish: DirectWish, git: GitAddress, deps: DirectDep
 function addressOnGitHub(ref: string): string {
   const [, owner, repo, folder = '', version = 'HEAD'] = /^github:([\w.-]+)\/([\w.-]+)((?:\/[\w. -]+)*)(?:@([\w./-]+))?$/.exec(ref) ?? [];
   if (owner === undefined || repo === undefined) {
-    throw new AppError('invalid_params', `${ref} is no address on GitHub.`, { hint: 'Write github:OWNER/REPO/FOLDER@TAG.' });
+    throw new AppError('invalid_params', `${ref} is not an address on GitHub.`, { hint: 'Write github:OWNER/REPO/FOLDER@TAG.' });
   }
   return `https://codeload.github.com/${owner}/${repo}/tar.gz/${version}${folder === '' ? '' : `#${folder.slice(1)}`}`;
 }

@@ -43,7 +43,7 @@ export function gitAddressOf(text: string): GitAddress | null {
 }
 
 function notThere(text: string): AppError {
-  return new AppError('invalid_params', `${text.slice(0, 200)} is no git address that skills are fetched from.`, {
+  return new AppError('invalid_params', `${text.slice(0, 200)} is not a git address that skills are fetched from.`, {
     hint: 'Write https://HOST/REPOSITORY.git#FOLDER@TAG.',
   });
 }

@@ -26,7 +26,7 @@ export function writeLock(home: string, skills: readonly LockEntry[]): string {
 export function readLock(path: string): readonly LockEntry[] {
   if (!fs.existsSync(path)) throw noPath('lock file', path);
   const unusable = (why: string) =>
-    new AppError('invalid_params', `${path} is no lock file of skills: ${why}.`, { hint: 'Nothing was changed.' });
+    new AppError('invalid_params', `${path} is not a lock file of skills: ${why}.`, { hint: 'Nothing was changed.' });
   if (fs.statSync(path).size > LOCK_BYTES_MAX) throw unusable(`it is larger than ${LOCK_BYTES_MAX / 1_000_000} MB`);
   const json = parseJson(textOf(path));
   const parsed = json.ok ? lockSchema.safeParse(json.value) : null;

@@ -67,7 +67,7 @@ export function leftOutRisk(leftOut: readonly string[]): SkillRisk[] {
     risk(
       'note',
       'left-out',
-      `Left out, because it is no part of a skill or its published hash does not cover it: ${leftOut.slice(0, 5).join(', ')}.`,
+      `Left out, because it is not part of a skill or its published hash does not cover it: ${leftOut.slice(0, 5).join(', ')}.`,
     ),
   ];
 }

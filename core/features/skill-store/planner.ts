@@ -243,7 +243,7 @@ export function parseWant(ref: string): Wanted {
   }
   const checked = range === 'latest' ? '*' : rangeOf(range);
   if (checked === null)
-    throw new AppError('invalid_params', `${JSON.stringify(range.slice(0, 60))} is no range of versions.`, {
+    throw new AppError('invalid_params', `${JSON.stringify(range.slice(0, 60))} is not a range of versions.`, {
       hint: 'Write 1.2.3, ^1.2 or ">=1.0.0 <2.0.0".',
     });
   return { name, range: checked, market };

@@ -132,10 +132,12 @@ function strayNames({ input, steps, output }: z.infer<typeof bareSchema>): strin
     [...JSON.stringify(value ?? '').matchAll(slot)].flatMap(([, name = '']) => (known.has(name) ? [] : [name]));
   const found: string[] = [];
   for (const [index, step] of steps.entries()) {
-    found.push(...stray(step.with).map((name) => `step ${index + 1} takes {{${name}}}, which is no declared input and no earlier step`));
+    found.push(
+      ...stray(step.with).map((name) => `step ${index + 1} takes {{${name}}}, which is neither a declared input nor an earlier step`),
+    );
     if (step.as !== undefined) known.add(step.as);
   }
-  return [...found, ...stray(output).map((name) => `the output takes {{${name}}}, which is no declared input and no step`)];
+  return [...found, ...stray(output).map((name) => `the output takes {{${name}}}, which is neither a declared input nor a step`)];
 }
 
 const bareSchema = z.object({ input: z.record(z.string(), z.string()), steps: z.array(stepSchema), output: z.string().optional() });

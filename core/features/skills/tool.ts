@@ -21,19 +21,19 @@ const name = z.string().min(1).max(64).describe('Name of the skill.');
 const input = z.discriminatedUnion('action', [
   z.strictObject({
     action: z.literal('list'),
-    query: z.string().min(1).max(1000).optional().describe('Words of the task; all when left out.'),
+    query: z.string().min(1).max(1000).optional().describe('Words of the task. Default: all skills.'),
   }),
   z.strictObject({ action: z.literal('open'), name }),
   z.strictObject({
     action: z.literal('read'),
     name,
-    file: z.string().min(1).max(500).describe('A file of the skill, as its resources list it.'),
-    offset: z.number().int().min(0).default(0).describe('First character to show.'),
+    file: z.string().min(1).max(500).describe('A file of the skill, as listed in its resources.'),
+    offset: z.number().int().min(0).default(0).describe('First character to return.'),
   }),
   z.strictObject({
     action: z.literal('run'),
     name,
-    input: z.record(z.string(), z.unknown()).default({}).describe('What its steps take, as opening it says.'),
+    input: z.record(z.string(), z.unknown()).default({}).describe('Arguments of its steps, as shown when it is opened.'),
   }),
 ]);
 
@@ -44,7 +44,7 @@ export function createSkillTool({ find, reader, runs }: SkillParts, runMs: numbe
   return defineTool({
     name: 'skill',
     description:
-      'Instructions for kinds of work. Before a task that a skill fits, open it and follow it; read its files when it says so. Run its scripts with exec.',
+      'Instructions for particular kinds of work. Before a task that a skill fits, open the skill and follow it; read its files when it says so. Run its scripts with exec.',
     input,
     class: 'read',
     shows: { verb: 'use_skills', target: ['name', 'query'] },

@@ -9,17 +9,17 @@ import { factsOf, hostName, opened, type SshToolDeps } from './machine-access.ts
 const aim = z
   .string()
   .regex(/^(?:[A-Za-z0-9.-]{1,253}|\[[0-9a-fA-F:]{2,45}\]):\d{1,5}$/, 'must be an address and a port, such as 127.0.0.1:5432')
-  .describe('Address and port as the machine reaches them.');
+  .describe('Address and port as the remote machine reaches them.');
 
 export function forwardTool(deps: SshToolDeps): ToolDefinition {
   return defineTool({
     name: 'ssh_forward',
     description:
-      'Lead a port of this computer to an address that a remote machine reaches, such as a database there. It stays open until ssh_jobs stops it.',
+      'Forward a port of this computer to an address that a remote machine can reach, such as a database. It stays open until ssh_jobs stops it.',
     input: z.strictObject({
       host: hostName,
       to: aim,
-      port: z.int().min(1024).max(65_535).optional().describe('Of this computer; if left out, a free one.'),
+      port: z.int().min(1024).max(65_535).optional().describe('Port of this computer. Default: a free one.'),
     }),
     class: 'exec',
     shows: { verb: 'use_service', target: ['to'] },
@@ -47,7 +47,7 @@ export function forwardTool(deps: SshToolDeps): ToolDefinition {
 export function jobsTool({ work }: SshToolDeps): ToolDefinition {
   return defineTool({
     name: 'ssh_jobs',
-    description: 'List what this conversation keeps running on remote machines, read the output of one, or stop it.',
+    description: 'List what this conversation has running on remote machines, read the output of one, or stop it.',
     input: z
       .strictObject({ action: z.enum(['list', 'read', 'stop']), id: z.string().min(1).max(40).optional() })
       .refine(({ action, id }) => action === 'list' || id !== undefined, { path: ['id'], message: 'is needed' }),

@@ -48,11 +48,11 @@ function commandFacts(deps: SshToolDeps, name: string, line: string): CallFacts 
 function execTool(deps: SshToolDeps): ToolDefinition {
   return defineTool({
     name: 'ssh_exec',
-    description: `Run a command on a remote machine by ssh. Machines: ${deps.names.join(', ')}.`,
+    description: `Run a command on a remote machine over ssh. Machines: ${deps.names.join(', ')}.`,
     input: z.strictObject({
       host: hostName,
       command: z.string().min(1).max(20_000),
-      background: z.boolean().optional().describe('It runs on after this call; ssh_jobs reads its output and stops it.'),
+      background: z.boolean().optional().describe('Keep it running after this call; ssh_jobs reads its output and stops it.'),
     }),
     class: 'exec',
     shows: { verb: 'run', target: ['command'] },
@@ -65,7 +65,7 @@ function execTool(deps: SshToolDeps): ToolDefinition {
     run: async ({ host, command, background }, context) => {
       if (background !== true) return runHere(deps, { host, command }, context);
       const job = deps.work.command(await opened(deps, host, context), { host, command }, context);
-      return { forModel: `It runs on ${host} as ${job.id}. Read its output or stop it with ssh_jobs.`, isAsync: true };
+      return { forModel: `It runs on ${host} as ${job.id}. Use ssh_jobs to read its output or to stop it.`, isAsync: true };
     },
   });
 }
@@ -114,7 +114,7 @@ function lostText(host: string): string {
 function readTool(deps: SshToolDeps): ToolDefinition {
   return defineTool({
     name: 'ssh_read',
-    description: 'Read a file of a remote machine by ssh.',
+    description: 'Read a file on a remote machine over ssh.',
     input: z.strictObject({ host: hostName, path: remotePath }),
     class: 'exec',
     shows: { verb: 'read', target: ['path'] },
@@ -149,8 +149,8 @@ const writeArgs = z
       .string()
       .regex(/^[0-9a-f]{64}$/)
       .optional()
-      .describe('To put back what an earlier write replaced.'),
-    remove: z.literal(true).optional().describe('To undo a write that made the file.'),
+      .describe('Restore what an earlier write replaced.'),
+    remove: z.literal(true).optional().describe('Undo a write that created the file.'),
     replaces: z
       .string()
       .regex(/^[0-9a-f]{64}$/)
@@ -165,7 +165,7 @@ const writeArgs = z
 function writeTool(deps: SshToolDeps): ToolDefinition {
   return defineTool({
     name: 'ssh_write',
-    description: 'Write a whole file on a remote machine by ssh. What was there is kept, and the result says how to put it back.',
+    description: 'Write a whole file on a remote machine over ssh. The old content is kept, and the result says how to restore it.',
     input: writeArgs,
     class: 'exec',
     shows: { verb: 'write', target: ['path'] },
@@ -188,7 +188,7 @@ function writeTool(deps: SshToolDeps): ToolDefinition {
 function trustTool(deps: SshToolDeps): ToolDefinition {
   return defineTool({
     name: 'ssh_trust',
-    description: 'Look at the host key of a machine; with its fingerprint, ask the person to trust it. Needed once before the first use.',
+    description: 'Show the host key of a machine, or ask the person to trust it by its fingerprint. Needed once before the first use.',
     input: z.strictObject({
       host: hostName,
       fingerprint: z

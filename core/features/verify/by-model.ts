@@ -1,4 +1,4 @@
-// Uses a model as a verifier: it receives the call as data and answers with one JSON object. Any other answer is no verdict.
+// Uses a model as a verifier: it receives the call as data and answers with one JSON object. Any other answer is not a verdict.
 
 import { verifierAnswerSchema, type VerifyConfig } from '../../contracts/features/verify.ts';
 import { askValue, outputOf, type AskingDeps } from '../../mind/asking/asking.ts';

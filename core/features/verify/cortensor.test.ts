@@ -65,7 +65,7 @@ test.each<[string, CortensorKnobs, { key?: string; timeoutMs?: number }]>([
   ['a payment it wants', { payment: 'proof' }, {}],
   ['no task to wait for', { pending: 1, hidesTask: true }, {}],
   ['silence', { delayMs: 400 }, { timeoutMs: 150 }],
-])('%s is no verdict, and is not retried', async (_what, knobs, more) => {
+])('%s is not a verdict, and is not retried', async (_what, knobs, more) => {
   double.knobs = knobs;
   expect(await verdictOf(askBy('v2', more))).toEqual(['UNAVAILABLE', 'deny']);
   expect(double.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);

@@ -174,7 +174,7 @@ function findFile(folder: string, given: string, isKept: (real: string) => boole
     if (!isInside(real, realpathSync(folder))) return { problem: `${given} leads out of the folder of the task` };
     if (isKept(real)) return { problem: `${given} is protected and is not read` };
     const stat = statSync(real);
-    return stat.isFile() ? { path: real, sizeBytes: stat.size } : { problem: `${given} is no file` };
+    return stat.isFile() ? { path: real, sizeBytes: stat.size } : { problem: `${given} is not a file` };
   } catch {
     return { problem: `there is no file ${given}` };
   }

@@ -81,7 +81,7 @@ export const gitLooks: Readonly<Record<string, GitLook>> = {
     shows: 'names',
     flags: '--format=FORMAT, --sort=KEY, --count=N, --contains, --no-contains, --merged, --no-merged, --ignore-case',
   },
-  // The value of one setting that is no secret. A second operand would set it.
+  // The value of one setting that is not a secret. A second operand would set it.
   config: {
     shows: 'names',
     operand:

@@ -174,7 +174,7 @@ test('a version manager in the place of a program is not that program', () => {
   rmSync(join(workspace, '.npmrc'));
 });
 
-test('a script of the system is no reader where the folder could replace the programs that it starts', () => {
+test('a script of the system is not a reader where the folder could replace the programs that it starts', () => {
   mkdirSync(join(workspace, 'own'));
   const lines = ['egrep x a.txt', 'fgrep x a.txt | sort', 'egrep --version'];
   const reads = () => lines.map((line) => readsOf(look(line, `./own:${environment.PATH}`).fact) !== null);

@@ -26,7 +26,7 @@ export function placesNamedBy({ line, cwd, plain, joined }: CommandFact): readon
   const expanded = expandPatterns(line, cwd) ?? line;
   const words = expanded.split(apart).slice(0, WORDS_MAX);
   const places = words.map((word) => resolve(cwd, word)).filter((path) => existsSync(path));
-  // Code that is no file finds others in the folder it runs in, and a search passes on what is below the folders that are named.
+  // Code that is not a file finds others in the folder it runs in, and a search passes on what is below the folders that are named.
   const own = words.some(isInterpreter) ? [cwd] : [];
   const isPassedOn = words.some((word, at) => passing.test(word) && words.slice(at + 1, at + 5).some(isInterpreter));
   const searched = isPassedOn ? places.flatMap(foldersBelow) : [];

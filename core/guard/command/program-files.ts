@@ -38,7 +38,7 @@ function isOwnProgram(word: string, path: string, folder: string): boolean {
   return /[\\/]/.test(word) && (!isInterpreter(word) || isInside(path, folder));
 }
 
-/** Null for a word that is no path, such as a line of code or an address. */
+/** Null for a word that is not a path, such as a line of code or an address. */
 function namedPath(word: string, folder: string): string | null {
   const named = word.startsWith('-') ? word.slice(word.indexOf('=') + 1) : word;
   return named === '' || named.length > WORD_CHARS_MAX || /[\0\n]|:\/\//.test(named) ? null : resolve(folder, named);

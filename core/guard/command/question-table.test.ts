@@ -87,7 +87,7 @@ test.each([
   expect(asked(line)).toBeNull();
 });
 
-test('a word with a blank in it is no list of words', () => {
+test('a word with a blank in it is not a list of words', () => {
   expect(readQuestion(['npm', 'ls --prefix=x'])).toBeNull();
   expect(readQuestion(['npm', 'ls a'])).toBeNull();
 });

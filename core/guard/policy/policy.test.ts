@@ -360,7 +360,7 @@ test('asks after the person revoked a command or removed it from config.yaml', (
 
 test.each([
   ['another command of the same program', plainCommand('npm install', { family: null })],
-  ['a line that is no plain command', facts('exec', [], { line: 'npm test; id', cwd: '/ws', unclear: 'it is more than one command' })],
+  ['a line that is not a plain command', facts('exec', [], { line: 'npm test; id', cwd: '/ws', unclear: 'it is more than one command' })],
   ['a folder outside', npmTest('1', '/tmp')],
   ['a path outside', { ...npmTest('1'), paths: [path('/etc/hosts', { access: 'read' })] }],
 ])('allowCommands does not cover %s', (_what, given) => {

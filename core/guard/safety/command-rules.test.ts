@@ -170,7 +170,7 @@ const harmless = [
   'connect the cable/port12x to it',
 ];
 
-test.each(harmless)('leaves what is no password readable: %s', (text) => {
+test.each(harmless)('leaves what is not a password readable: %s', (text) => {
   expect(open().redact(text)).toEqual({ text, found: [] });
 });
 

@@ -18,7 +18,7 @@ const copy = new RegExp(
 /** The longest definition of a table, and the longest text between it, or some rows, and the next rows. */
 const NEAR = 4_000;
 const CELL_LENGTH_MAX = 400;
-/** They begin a part of a definition that is no column. */
+/** They begin a part of a definition that is not a column. */
 const noColumn = /^(?:primary|foreign|unique|constraint|check|key|index|fulltext|spatial|exclude|period|like)$/i;
 
 export function definedTables(text: string, heads: readonly number[]): SqlRuns {
@@ -39,7 +39,7 @@ function addDefined(view: WrittenView, text: string): number {
     if (table !== null && columns.every((column) => column === null)) continue;
     seen = table === null ? text.length : addRows(view, text, table.end, { table: lastPart(found[1] ?? ''), columns });
     if (seen + NEAR > text.length) open = Math.min(open, found.index);
-    // Without an end, it is no definition. Other definitions may stand between this one and its rows.
+    // Without an end, it is not a definition. Other definitions may stand between this one and its rows.
     seen = table?.end ?? found.index;
   }
   return open;

@@ -92,7 +92,7 @@ const harmless = [
   'the Москва-server1 key',
 ];
 
-test.each(harmless)('leaves what is no password readable: %s', (text) => {
+test.each(harmless)('leaves what is not a password readable: %s', (text) => {
   expect(open().redact(text)).toEqual({ text, found: [] });
 });
 

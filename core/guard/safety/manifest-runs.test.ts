@@ -41,7 +41,7 @@ test.each([
   'apiVersion: v1\nkind: SecretStore\ndata:\n  one: hello1world\n',
   'The apiVersion of a "kind": "Secret" is v1, and its data: one hello1world.',
   '{"apiVersion":"v1","kind":"ConfigMap","data":{"one":"hello1world"}}',
-])('leaves what is no secret readable: %j', (text) => {
+])('leaves what is not a secret readable: %j', (text) => {
   expect(open().redact(text)).toEqual({ text, found: [] });
 });
 

@@ -1,5 +1,5 @@
 // Decodes lists of byte values, in decimal (`[90, 113, 55]`) or hex (`5a:71:37`, `0x5a, 0x71`), so that a secret written as numbers is
-// found. Ignores lists with a number that is no byte. Pure.
+// found. Ignores lists with a number that is not a byte. Pure.
 
 import { gap, WrittenView, type TextView } from './text-view.ts';
 
@@ -65,7 +65,7 @@ export function openNumbers(text: string): number {
   return text.length - Math.max(...lengths);
 }
 
-/** Adds the bytes of a list. Ignores a list with a number that is no byte. */
+/** Adds the bytes of a list. Ignores a list with a number that is not a byte. */
 function addList(view: WrittenView, list: string, at: number, { token, base }: Notation): void {
   const found = [...list.matchAll(token)].map(({ 0: number, index }) => ({
     code: Number.parseInt(number, base),

@@ -117,7 +117,7 @@ export function harmOfPointer(path: string, writable: readonly string[]): string
 /** Returns why a new settings file must be removed, or null. A repository may be created, as long as nothing in it is run. */
 export function harmOfConfig(path: string, writable: readonly string[]): string | null {
   const text = disk.kindOf(path) === 'file' ? disk.textOf(path) : null;
-  if (text === null) return 'it is no plain file that can be read';
+  if (text === null) return 'it is not a plain file that can be read';
   const isOwnFolder = (worktree: string): boolean => {
     const meant = isAbsolute(worktree) ? join(worktree) : join(dirname(path), worktree);
     return writable.some((open) => isInside(meant, open));

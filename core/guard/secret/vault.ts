@@ -152,7 +152,7 @@ export class Vault {
     const { path } = this.#options;
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return null;
-    if (!stat.isFile() || stat.size > FILE_BYTES_MAX) throw damaged(path, 'it is no file of the right kind');
+    if (!stat.isFile() || stat.size > FILE_BYTES_MAX) throw damaged(path, 'it is not a file of the right kind');
     const parsed = parseJson(readFileSync(path, 'utf8'));
     if (!parsed.ok) throw damaged(path, 'it is not whole');
     const file = vaultSchema.safeParse(parsed.value);

@@ -88,7 +88,7 @@ async function fetchedInto(folder: string, names: readonly string[] | null, isNe
   return [...new Set(marks.map((path) => (path === common ? path + sep : path)))];
 }
 
-/** Returns where a pointer of git leads, the path itself if it is no file, and null if git would not follow it. */
+/** Returns where a pointer of git leads, the path itself if it is not a file, and null if git would not follow it. */
 async function pointedTo(path: string): Promise<string | null> {
   const text = await textOf(path);
   return text === null ? path : pointerTarget(path, text);

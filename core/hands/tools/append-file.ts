@@ -18,13 +18,13 @@ const HEAD_BYTES = 1_000_000;
 
 const input = z.strictObject({
   path: newFileArgument,
-  content: z.string().min(1).describe('Text to add, exactly as given: begin or end it with a line break yourself.'),
+  content: z.string().min(1).describe('Text to add, exactly as given: include the line breaks yourself.'),
 });
 
 export function createAppendFile(deps: { readonly paths: CheckedPaths }): ToolDefinition {
   return defineTool({
     name: 'append_file',
-    description: 'Add text at the end of a file; the file and its parent folders are made when missing.',
+    description: 'Add text to the end of a file; creates the file and its parent folders if they are missing.',
     input,
     class: 'write',
     shows: { verb: 'append', target: ['path'] },
@@ -40,7 +40,7 @@ export function createAppendFile(deps: { readonly paths: CheckedPaths }): ToolDe
       await makeParents(real, 'append to');
       const bytes = await bytesFor(real, args.content);
       const size = await append(real, bytes);
-      return { forModel: `Added ${formatBytes(bytes.length)} to ${args.path}; it has ${formatBytes(size)} now.` };
+      return { forModel: `Added ${formatBytes(bytes.length)} to ${args.path}; it now has ${formatBytes(size)}.` };
     },
     async preview(args, context) {
       const path = deps.paths.look(args.path, context);

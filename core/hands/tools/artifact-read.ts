@@ -14,14 +14,14 @@ const NOTE_BYTES_MAX = 200;
 const input = z.strictObject({
   artifact: z.string().min(1).max(300).describe('The id of the artifact (its SHA-256) or its alias.'),
   offset: z.number().int().min(0).default(0).describe('First byte to read.'),
-  length: z.number().int().min(1).max(1_000_000).optional().describe('How many bytes to read; bounded by what fits one result.'),
+  length: z.number().int().min(1).max(1_000_000).optional().describe('Number of bytes to read; limited to what fits in one result.'),
 });
 
 export function createArtifactRead(deps: { readonly outputBytesMax: number; readonly documents: RecentDocument }): ToolDefinition {
   return defineTool({
     name: 'artifact_read',
     description:
-      'Read a part of an artifact: the whole of an output that was cut, or the text of an attached document. The end of the result says how to continue.',
+      'Read part of an artifact: an output that was cut, or the text of an attached document. The end of the result says how to continue.',
     input,
     class: 'read',
     shows: { verb: 'read_artifact', target: ['artifact'] },

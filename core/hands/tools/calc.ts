@@ -15,7 +15,7 @@ export function createCalc(): ToolDefinition {
   return defineTool({
     name: 'calc',
     description:
-      'Work out an arithmetic expression: + - * / % ^ ( ), sqrt, sin, cos, tan (radians), log (base 10, or log(x, base)), ln, exp, abs, round, floor, ceil, min, max, pi, e. Whole numbers are exact.',
+      'Evaluate an arithmetic expression: + - * / % ^ ( ), sqrt, sin, cos, tan (radians), log (base 10, or log(x, base)), ln, exp, abs, round, floor, ceil, min, max, pi, e. Whole numbers are exact.',
     input,
     class: 'read',
     shows: { verb: 'calculate', target: ['expression'] },
@@ -27,7 +27,7 @@ export function createCalc(): ToolDefinition {
       const value = evaluate(args.expression);
       if (value.ok) return Promise.resolve({ forModel: formatNumber(value.value) });
       const { message, position } = value.error;
-      return Promise.resolve({ forModel: `Cannot work this out: ${message} (position ${position}).`, isError: true });
+      return Promise.resolve({ forModel: `Cannot evaluate this: ${message} (position ${position}).`, isError: true });
     },
   });
 }

@@ -1,4 +1,4 @@
-// The text of a document that is no text file: a PDF or an office document.
+// The text of a document that is not a text file: a PDF or an office document.
 
 export interface DocumentText {
   /** Null if the document has none. */

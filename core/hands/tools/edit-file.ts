@@ -15,8 +15,10 @@ import { temporarySuffix } from './write-file.ts';
 const input = z
   .strictObject({
     path: pathArgument,
-    old: z.string().describe('The exact text to replace, with its white space; it must be in the file once unless replaceAll is set.'),
-    new: z.string().describe('The text to put in its place.'),
+    old: z
+      .string()
+      .describe('The exact text to replace, including white space. It must occur exactly once in the file, unless replaceAll is set.'),
+    new: z.string().describe('The new text.'),
     replaceAll: z.boolean().optional().describe('Replace every occurrence.'),
   })
   .superRefine((args, check) => {
@@ -29,7 +31,7 @@ export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefi
   const written = new WeakMap<object, string>();
   return defineTool({
     name: 'edit_file',
-    description: 'Replace an exact piece of a text file by another. Read the file first and copy the old text exactly.',
+    description: 'Replace an exact piece of text in a file. Read the file first and copy the old text exactly.',
     input,
     class: 'write',
     shows: { verb: 'edit', target: ['path'] },

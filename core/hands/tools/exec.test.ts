@@ -293,7 +293,7 @@ test('a background command is polled, written to, read and ended', async () => {
   expect((await exec({ action: 'kill', sessionId: id })).forModel).toBe(`Ended ${id} (1 process).`);
   expect(await pollFor(id, /ended/)).toMatch(/ended: ended by signal SIGKILL|ended by signal/);
   expect(brief(await exec({ action: 'write', sessionId: id, data: 'x' }))).toMatchObject({ outcome: 'error' });
-  expect((await exec({ action: 'kill', sessionId: id })).forModel).toMatch(/was over already/);
+  expect((await exec({ action: 'kill', sessionId: id })).forModel).toMatch(/had already ended/);
 });
 
 test('ending an own command needs no approval; an approval of input names the command', async () => {

@@ -38,7 +38,7 @@ const needed: Readonly<Record<Action, readonly ('command' | 'sessionId' | 'data'
 
 const input = z
   .strictObject({
-    action: z.enum(actions).default('run').describe('run a command; or list, poll, read, write to or kill background commands.'),
+    action: z.enum(actions).default('run').describe('run a command, or list, poll, read, write to or kill background commands.'),
     command: z.string().min(1).max(100_000).optional().describe('For run: the command line, for bash (PowerShell on Windows).'),
     cwd: z
       .string()
@@ -50,7 +50,7 @@ const input = z
     background: z
       .boolean()
       .optional()
-      .describe('For run: continue after the call; the result names the sessionId for poll, write and kill.'),
+      .describe('For run: keep it running after the call; the result gives the sessionId for poll, write and kill.'),
     pty: z.boolean().optional().describe('For run: in a terminal, for programs that need one.'),
     sessionId: z.string().min(1).max(100).optional().describe('For poll, read, write and kill: which background command.'),
     data: z.string().max(100_000).optional().describe('For write: the input to send; end it with \\n to send a line.'),
@@ -61,7 +61,7 @@ const input = z
       .min(1)
       .max(TIMEOUT_MS_MAX)
       .optional()
-      .describe('For run: time limit, after which the command is ended. For poll: how long to wait for new output.'),
+      .describe('For run: time limit, after which the command is killed. For poll: how long to wait for new output.'),
   })
   .superRefine((args, check) => {
     for (const key of needed[args.action]) {
@@ -79,7 +79,7 @@ export function createExec(deps: ExecToolDeps): ToolDefinition {
   return defineTool<Args>({
     name: 'exec',
     description:
-      'Run a shell command. Give interactive or long-running programs (servers, watchers) background: true, then poll for their output, write to them and kill them by sessionId.',
+      'Run a shell command. For interactive or long-running programs (servers, watchers) set background: true, then use poll, write and kill with the sessionId.',
     input,
     class: 'exec',
     shows: { verb: 'run', target: ['command'] },
@@ -233,7 +233,7 @@ class ExecSessionActions {
 
   async kill(id: string, context: ToolContext): Promise<ToolResult> {
     const session = this.#sessions.get(id, context.sessionId);
-    if (session.end !== null) return { forModel: `${id} was over already: it ${stateOf(session)}.` };
+    if (session.end !== null) return { forModel: `${id} had already ended: it ${stateOf(session)}.` };
     const killed = await this.#sessions.kill(session);
     await settlesWithin(session.running.closed, KILL_WAIT_MS);
     return { forModel: `Ended ${id} (${counted(killed, 'process', 'processes')}).` };

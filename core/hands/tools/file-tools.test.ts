@@ -244,7 +244,7 @@ test('append_file adds exactly the given text', async () => {
   });
   expect(brief(await bench.call('append_file', { path: 'log/a.txt', content: 'zwölf' }))).toEqual({
     outcome: 'ok',
-    forModel: 'Added 6 bytes to log/a.txt; it has 10 bytes now.',
+    forModel: 'Added 6 bytes to log/a.txt; it now has 10 bytes.',
   });
   expect(readFileSync(at('log/a.txt'), 'utf8')).toBe('one\nzwölf');
   const changed = await verify('append_file', { path: 'log/a.txt', content: 'x' }, () => writeFileSync(at('log/a.txt'), 'y'));
@@ -293,7 +293,7 @@ test.each([
 ] as const)('a file in %s is read, searched, edited and appended to in its encoding', async (encoding, bytesOf) => {
   put('export.csv', bytesOf('Käufer;Betrag\r\nMüller;12,50\r\n'));
   expect((await bench.call('read_file', { path: 'export.csv', offset: 2 })).forModel).toBe(
-    `[This file is in ${encoding}; edit_file and append_file keep it so.]\nMüller;12,50\r\n`,
+    `[This file is in ${encoding}; edit_file and append_file keep that encoding.]\nMüller;12,50\r\n`,
   );
   expect((await bench.call('grep', { pattern: '^Mü', path: 'export.csv' })).forModel).toBe('export.csv:2:Müller;12,50');
   expect(await verify('edit_file', { path: 'export.csv', old: 'Müller;12', new: 'Möller;13' })).toMatchObject({ ok: true });

@@ -21,7 +21,7 @@ const patternArgument = z
 
 const input = z.strictObject({
   pattern: patternArgument.describe(
-    'Pattern such as **/*.ts or src/{a,b}/*.md, relative to the folder. * stays within one folder, ** does not.',
+    'Pattern such as **/*.ts or src/{a,b}/*.md, relative to the folder. * matches within one folder, ** across folders.',
   ),
   path: folderArgument,
 });
@@ -29,7 +29,7 @@ const input = z.strictObject({
 export function createGlob(deps: { readonly paths: CheckedPaths }): ToolDefinition {
   return defineTool({
     name: 'glob',
-    description: 'Find files by the pattern of their path. Leaves out .git and what .gitignore names.',
+    description: 'Find files by a pattern of their path. Skips .git and what .gitignore excludes.',
     input,
     class: 'read',
     shows: { verb: 'look_for', target: ['pattern'] },

@@ -33,7 +33,7 @@ const input = z.strictObject({
   path: folderArgument.describe('File or folder to search; default: the workspace.'),
   glob: z.string().min(1).max(1000).optional().describe('Search only files whose path matches, such as *.ts or src/**/*.md.'),
   ignoreCase: z.boolean().optional(),
-  context: z.number().int().min(0).max(20).optional().describe('Lines to show before and after each match.'),
+  context: z.number().int().min(0).max(20).optional().describe('Number of lines to show before and after each match.'),
 });
 type Args = z.infer<typeof input>;
 
@@ -63,7 +63,7 @@ export function createGrep(deps: GrepDeps): ToolDefinition {
   return defineTool({
     name: 'grep',
     description:
-      'Search file contents for a regular expression, line by line. Results are path:line:text. Leaves out binary files, .git and what .gitignore names.',
+      'Search file contents line by line with a regular expression. Results have the form path:line:text. Skips binary files, .git and what .gitignore excludes.',
     input,
     class: 'read',
     shows: { verb: 'search_for', target: ['pattern'] },
@@ -75,7 +75,7 @@ export function createGrep(deps: GrepDeps): ToolDefinition {
       const { real } = deps.paths.confirm(args, args.path, 'read', context);
       const flags = expressionFlags(args);
       const problem = expressionProblem(flags.pattern, flags.flags);
-      if (problem !== null) return { forModel: `The pattern is not a valid expression: ${problem}`, isError: true };
+      if (problem !== null) return { forModel: `The pattern is not a valid regular expression: ${problem}`, isError: true };
       const search = new LineSearch({
         ...flags,
         contextLines: args.context ?? 0,

@@ -18,20 +18,20 @@ const HEADER_CHARS_SHOWN_MAX = 300;
 
 const input = z.strictObject({
   method: z.enum(fetchMethods).describe('GET and HEAD take no body.'),
-  url: z.string().min(1).max(URL_CHARS_MAX).describe('The whole address, with http:// or https://.'),
+  url: z.string().min(1).max(URL_CHARS_MAX).describe('The full URL, starting with http:// or https://.'),
   headers: z
     .record(z.string(), z.string().max(8_000))
     .superRefine(checkHeaders)
     .optional()
-    .describe('For a secret write where it is kept, never the secret: {keychain:NAME} or {env:NAME}, as in "Bearer {keychain:github}".'),
-  body: z.string().max(BODY_CHARS_MAX).optional().describe('Sent as it is; name its type in content-type.'),
+    .describe('Never write a secret itself. Refer to where it is stored: {keychain:NAME} or {env:NAME}, as in "Bearer {keychain:github}".'),
+  body: z.string().max(BODY_CHARS_MAX).optional().describe('Sent as is; name its type in content-type.'),
   maxChars: z
     .number()
     .int()
     .min(200)
     .max(200_000)
     .default(20_000)
-    .describe('How much of the answer to show; the whole is kept as an artifact.'),
+    .describe('Characters of the body to return; the whole body is kept as an artifact.'),
 });
 type Args = z.infer<typeof input>;
 
@@ -44,7 +44,7 @@ export interface HttpRequestDeps extends WebToolDeps {
 export function createHttpRequest(deps: HttpRequestDeps): ToolDefinition {
   return defineTool({
     name: 'http_request',
-    description: 'Send one HTTP request, such as a call of a web API, and show status, headers and body of the answer.',
+    description: 'Send one HTTP request, for example to a web API; returns the status, headers and body.',
     input: input.superRefine((args, context) => {
       if (args.body !== undefined && isGetOrHead(args))
         context.addIssue({ code: 'custom', path: ['body'], message: `a ${args.method} request has no body` });

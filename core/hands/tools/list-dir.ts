@@ -22,7 +22,7 @@ const input = z.strictObject({ path: folderArgument });
 export function createListDir(deps: { readonly paths: CheckedPaths }): ToolDefinition {
   return defineTool({
     name: 'list_dir',
-    description: 'List the entries of one folder with their sizes; folders end with /. Use glob to find files further down.',
+    description: 'List the entries of one folder with their sizes; folders end with /. Use glob to find files in subfolders.',
     input,
     class: 'read',
     shows: { verb: 'list', target: ['path'] },

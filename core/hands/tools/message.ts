@@ -37,12 +37,12 @@ const artifactId = /^[0-9a-f]{64}$/;
 
 const input = z
   .strictObject({
-    content: z.string().max(50_000).default('').describe('What to say. Markdown.'),
+    content: z.string().max(50_000).default('').describe('The text of the message, in Markdown.'),
     channel: z.string().min(1).max(200).optional().describe('The channel, such as telegram. Default: that of this conversation.'),
-    chat_id: z.string().min(1).max(200).optional().describe('A chat of that channel. Default: the one this conversation belongs to.'),
+    chat_id: z.string().min(1).max(200).optional().describe('A chat of that channel. Default: that of this conversation.'),
     thread_id: z.string().min(1).max(200).optional(),
-    reply_to: z.string().min(1).max(200).optional().describe('The id of a message of that chat to answer.'),
-    files: z.array(pathArgument).max(FILES_MAX).default([]).describe('Paths of files, or ids of artifacts (SHA-256), to send along.'),
+    reply_to: z.string().min(1).max(200).optional().describe('The id of a message in that chat to reply to.'),
+    files: z.array(pathArgument).max(FILES_MAX).default([]).describe('Paths of files, or ids of artifacts (SHA-256), to attach.'),
   })
   .refine(({ content, files }) => content.trim() !== '' || files.length > 0, 'give content or files: there is nothing to send');
 type Args = z.infer<typeof input>;
@@ -56,8 +56,8 @@ export function createMessage(deps: MessageDeps): ToolDefinition {
     name: 'message',
     description:
       'Send a message, with files if needed, to a chat of the person (such as Telegram). Without channel and chat_id it goes to the chat of ' +
-      'this conversation, or else to the one they used last. Your final answer goes to the chat a message came from without this tool: use it for ' +
-      'something before it, for files, or for another chat.',
+      'this conversation, or else to the one they used last. Your final answer reaches the chat that a message came from without this tool; ' +
+      'use it to send something earlier, to send files, or to write to another chat.',
     input,
     class: 'message',
     shows: { verb: 'send', target: ['content'] },

@@ -169,7 +169,12 @@ describe('a workbook', () => {
       '5',
       '5',
     ],
-    ['a style that is no cell format', '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="2"/></cellXfs>', '5', '5'],
+    [
+      'a style that is not a cell format',
+      '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="2"/></cellXfs>',
+      '5',
+      '5',
+    ],
     ['beyond all dates', '<cellXfs><xf numFmtId="14"/></cellXfs>', '9e15', '9e15'],
   ])('a number is shown by its format: %s', async (_, styles, value, shown) => {
     const { pages } = await readDocument(book(`<row><c s="0"><v>${value}</v></c></row>`, { styles }));
@@ -258,7 +263,7 @@ test.each([
   expect(await readDocument(damage(officeFile('report.docx')))).toEqual({ title: null, pages: [], unit: null, problem });
 });
 
-test('an empty, a locked and an old document say so, and other archives are no documents', async () => {
+test('an empty, a locked and an old document say so, and other archives are not documents', async () => {
   expect((await readDocument(word('<w:p/>'))).problem).toBe('It holds no text, only pictures perhaps.');
   const locked = zip({ mimetype: 'application/vnd.oasis.opendocument.text', 'META-INF/manifest.xml': '<m:encryption-data/>' });
   expect((await readDocument(locked)).problem).toBe('It is locked with a password.');

@@ -103,7 +103,7 @@ class SlideFlow implements XmlReader {
 
   open(name: string, attributes: string): boolean {
     if (name === 'Fallback') return false;
-    // The number and the date of a slide are no text of it.
+    // The number and the date of a slide are not part of its text.
     if (name === 'fld') return !/^(?:slidenum|datetime)/.test(attribute(attributes, 'type') ?? '');
     if (name === 'sld') this.isHidden = attribute(attributes, 'show') === '0';
     else if (name === 'ph') this.#isTitle = /^(?:title|ctrTitle)$/.test(attribute(attributes, 'type') ?? '');

@@ -11,7 +11,7 @@ export interface XmlReader {
 export class DamagedDocument extends Error {}
 
 const named: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
-/** Markup that is no element: its beginning, its end, and whether it is text. */
+/** Markup that is not an element: its beginning, its end, and whether it is text. */
 const others = [
   ['<!--', '-->', false],
   ['<![CDATA[', ']]>', true],

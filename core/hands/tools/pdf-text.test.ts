@@ -47,7 +47,7 @@ test('each code of a byte encoding has one line, and an unknown map is none', ()
   expect(['CNS-EUC-H', 'Adobe-KR-UCS2', '../../etc/passwd', 'Identity-H', ''].map(characterMap)).toEqual([null, null, null, null, null]);
 });
 
-test('every page is read; a file that is no PDF, or has no text, says so', async () => {
+test('every page is read; a file that is not a PDF or has no text says so', async () => {
   expect(await readPdf(pdfOf(['One.', 'Two.']))).toEqual({ title: null, pages: ['One.', 'Two.'], unit: 'page', problem: null });
   expect((await readPdf(pdfOf(['']))).problem).toBe('It holds no text, only pictures perhaps.');
   expect(await readPdf(Buffer.from('%PDF-1.7 and nothing else'))).toEqual({

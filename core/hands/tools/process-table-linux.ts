@@ -21,7 +21,7 @@ export function createLinuxProcessTable(home?: string): ProcessTable {
   };
   const hidesHome = (pid: number | 'self'): boolean =>
     home !== undefined && hasTmpfsAt(readInto(buffer, `/proc/${pid}/mountinfo`).toString('utf8'), home);
-  // If this process sees a tmpfs there too, the mount is no sign of a shield.
+  // If this process sees a tmpfs there too, the mount does not show a shield.
   const canTell = home !== undefined && !hidesHome('self');
   const own = namespaceOf('self');
   return {

@@ -29,9 +29,9 @@ const MARGIN_BYTES = 32_768;
 
 const input = z.strictObject({
   path: pathArgument,
-  offset: z.number().int().min(1).optional().describe('First line to read, counted from 1.'),
-  limit: z.number().int().min(1).max(1_000_000).optional().describe('How many lines to read.'),
-  lineNumbers: z.boolean().optional().describe('Put each line number before its line. Off by default.'),
+  offset: z.number().int().min(1).optional().describe('First line to read, starting at 1.'),
+  limit: z.number().int().min(1).max(1_000_000).optional().describe('Number of lines to read.'),
+  lineNumbers: z.boolean().optional().describe('Put the line number before each line. Default: false.'),
 });
 type Args = z.infer<typeof input>;
 
@@ -65,7 +65,10 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
       if (decoded === null) return { forModel: `${about}, it starts with the bytes ${bytes.subarray(0, 16).toString('hex')}).` };
       if (decoded.encoding === 'UTF-8') return selectLines(bytes, args, shown);
       const result = selectLines(Buffer.from(decoded.text.replace(/^\uFEFF/, '')), args, shown);
-      return { ...result, forModel: `[This file is in ${decoded.encoding}; edit_file and append_file keep it so.]\n${result.forModel}` };
+      return {
+        ...result,
+        forModel: `[This file is in ${decoded.encoding}; edit_file and append_file keep that encoding.]\n${result.forModel}`,
+      };
     },
   });
 }

@@ -146,7 +146,7 @@ test('a search that is cancelled ends at once', async () => {
 test('a broken expression is explained', async () => {
   expect(await bench.call('grep', { pattern: '(' })).toMatchObject({
     outcome: 'error',
-    forModel: 'The pattern is not a valid expression: /(/: Unterminated group',
+    forModel: 'The pattern is not a valid regular expression: /(/: Unterminated group',
   });
   expect((await bench.call('grep', { pattern: 'x', path: 'missing' })).forModel).toMatch(/there is nothing at this path/);
 });

@@ -6,14 +6,14 @@ import type { ToolDefinition } from '../../contracts/tools.ts';
 import { shownPath } from './path-argument.ts';
 
 const input = z.strictObject({
-  query: z.string().min(1).max(1000).describe('Words to look for.'),
-  limit: z.number().int().min(1).max(50).default(10).describe('How many hits at most.'),
+  query: z.string().min(1).max(1000).describe('Words to search for.'),
+  limit: z.number().int().min(1).max(50).default(10).describe('Maximum number of results.'),
 });
 
 export function createSessionSearch(): ToolDefinition {
   return defineTool({
     name: 'session_search',
-    description: 'Search all earlier conversations for words; returns short excerpts with their session and time.',
+    description: 'Search all earlier conversations; returns short excerpts with their session and time.',
     input,
     class: 'read',
     shows: { verb: 'search_sessions', target: ['query'] },

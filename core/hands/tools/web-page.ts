@@ -82,7 +82,7 @@ export function documentText(bytes: Uint8Array, signal: AbortSignal): Promise<Do
 
 /**
  * The text of a document, for tools that show text in parts; of one with pages or slides with a line `[page 2 of 9]` before each. If there
- * is no text, `problem` says why. Fails as `runPageJob` does.
+ * is not text, `problem` says why. Fails as `runPageJob` does.
  */
 export async function documentLines(
   bytes: Uint8Array,

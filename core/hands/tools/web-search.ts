@@ -15,7 +15,7 @@ const QUERY_CHARS_MAX = 400;
 
 const input = z.strictObject({
   query: z.string().trim().min(1).max(QUERY_CHARS_MAX),
-  count: z.number().int().min(1).max(20).default(8).describe('How many results at most.'),
+  count: z.number().int().min(1).max(20).default(8).describe('Maximum number of results.'),
 });
 
 export interface WebSearchDeps extends WebToolDeps {
@@ -29,7 +29,7 @@ export function createWebSearch(deps: WebSearchDeps): ToolDefinition {
   const base = (search.baseUrl ?? engine.defaultUrl).replace(/\/+$/, '');
   return defineTool({
     name: 'web_search',
-    description: `Search the web with ${engine.name}. Gives titles, addresses and excerpts; read a page with web_fetch.`,
+    description: `Search the web with ${engine.name}. Returns titles, URLs and excerpts; use web_fetch to read a page.`,
     input,
     class: 'network',
     shows: { verb: 'search_web', target: ['query'] },

@@ -48,15 +48,15 @@ export function createWebDeps(config: Config['web'], safety: SafetyChecks, secre
 // The web_fetch tool: fetches one page as readable text. Uses GET and sends no data.
 
 const input = z.strictObject({
-  url: z.string().min(1).max(URL_CHARS_MAX).describe('The whole address, with http:// or https://.'),
+  url: z.string().min(1).max(URL_CHARS_MAX).describe('The full URL, starting with http:// or https://.'),
   maxChars: z
     .number()
     .int()
     .min(200)
     .max(200_000)
     .default(20_000)
-    .describe('How much of the text to show; the whole is kept as an artifact.'),
-  raw: z.boolean().optional().describe('True shows the source instead of readable text.'),
+    .describe('Characters of the text to return; the whole text is kept as an artifact.'),
+  raw: z.boolean().optional().describe('Return the source instead of readable text.'),
 });
 
 const accept = 'text/html, application/xhtml+xml, application/json;q=0.9, text/*;q=0.9, */*;q=0.5';
@@ -66,7 +66,7 @@ function createWebFetch(deps: WebToolDeps): ToolDefinition {
   return defineTool({
     name: 'web_fetch',
     description:
-      'Read a page of the web as Markdown, or a document (PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF) as text. JSON and text come as they are; pictures and other files are kept as artifacts.',
+      'Fetch a web page as Markdown, or a document (PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF) as text. JSON and plain text are returned as is; pictures and other files are kept as artifacts.',
     input,
     class: 'network',
     shows: { verb: 'fetch', target: ['url'] },

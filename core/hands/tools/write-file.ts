@@ -11,13 +11,13 @@ import { readBytes } from './text-file.ts';
 
 const input = z.strictObject({
   path: newFileArgument,
-  content: z.string().describe('The whole new content of the file.'),
+  content: z.string().describe('The complete new content of the file.'),
 });
 
 export function createWriteFile(deps: { readonly paths: CheckedPaths }): ToolDefinition {
   return defineTool({
     name: 'write_file',
-    description: 'Write a file, replacing what was there; missing parent folders are made. Use edit_file to change a part of a file.',
+    description: 'Write a file, replacing what was there; creates missing parent folders. Use edit_file to change part of a file.',
     input,
     class: 'write',
     shows: { verb: 'write', target: ['path'] },

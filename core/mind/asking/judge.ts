@@ -1,5 +1,5 @@
 // Asks a model whether a piece of work meets points. The score is computed here from the single points, each with a quotation, and never
-// taken from the model, so that length, praise and instructions inside the work cannot raise it. An unusable judgement is no verdict.
+// taken from the model, so that length, praise and instructions inside the work cannot raise it. An unusable judgement is not a verdict.
 
 import { hash } from 'node:crypto';
 import * as z from 'zod';

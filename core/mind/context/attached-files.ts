@@ -53,7 +53,7 @@ const otherKinds = /^(?:[^]{4}ftyp|II\*\0|MM\0\*|BM|\s*<|%PDF)/;
 function asImage({ name, mediaType }: Pick<ArtifactRef, 'name' | 'mediaType'>, bytes: Uint8Array): ChatImage | string {
   const head = readImageHead(bytes);
   const isOther = head === null && otherKinds.test(Buffer.from(bytes.subarray(0, 16)).toString('latin1'));
-  if (isOther) return 'Its content is no PNG, JPEG, GIF or WebP image, so it cannot be shown here.';
+  if (isOther) return 'Its content is not a PNG, JPEG, GIF or WebP image, so it cannot be shown here.';
   const { width, height } = head ?? { width: 0, height: 0 };
   if (Math.max(width, height) > IMAGE_SIDE_MAX)
     return `It is ${width} by ${height} pixels, and models take ${IMAGE_SIDE_MAX} at most: a smaller copy can be shown.`;
@@ -79,7 +79,7 @@ function showFile(file: ArtifactRef, read: ReadAttachment | undefined, roomBytes
   }
   if (documentNames.has(file.mediaType)) return inWords(`Read its text with artifact_read ${file.sha256}.`);
   const content = textOf(bytes, bytes.length < file.sizeBytes);
-  if (content === null) return inWords('It is no text, so it cannot be shown here.');
+  if (content === null) return inWords('It is not text, so it cannot be shown here.');
   const rest = file.sizeBytes - bytes.length;
   // The tool counts the bytes of UTF-16 as UTF-8.
   const next = isUtf16(bytes) ? Buffer.byteLength(content) : bytes.length;

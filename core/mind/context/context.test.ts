@@ -109,8 +109,8 @@ test('refusals by a rule, a person or a check are results; an approval is not', 
   writer.add('approval.decided', 't', { ...answer, callId: 'd', decision: 'approve' });
   expect(writer.shown.slice(2)).toEqual([
     'tool Not allowed: It is off.',
-    'tool The person said no. Do not try the same again; ask or find another way.',
-    'tool The person said no: Use the copy in old/.\nDo not try the same again; ask or find another way.',
+    'tool The person said no. Do not try the same thing again; ask, or find another way.',
+    'tool The person said no: Use the copy in old/.\nDo not try the same thing again; ask, or find another way.',
     'tool No such tool. See the list.',
   ]);
   writer.end('t');

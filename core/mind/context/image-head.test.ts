@@ -33,7 +33,7 @@ test('an image that vendors refuse becomes text, and a wrong type is corrected',
   const large = shown(png('00001f41'));
   expect(large).toMatchObject({ text: expect.stringContaining('8001 by 7 pixels') as string, pictures: [] });
   const photo = shown(Buffer.from('\0\0\0\x18ftypheic', 'latin1'));
-  expect(photo).toMatchObject({ text: expect.stringContaining('no PNG, JPEG, GIF or WebP image') as string, pictures: [] });
+  expect(photo).toMatchObject({ text: expect.stringContaining('not a PNG, JPEG, GIF or WebP image') as string, pictures: [] });
   expect([large, photo].flatMap(({ role, ...rest }) => ('images' in rest ? [role] : []))).toEqual([]);
 });
 

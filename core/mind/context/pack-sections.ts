@@ -76,10 +76,10 @@ export class SectionBuilder {
   /** Adds pinned rules, each verbatim or not at all. The newest rules have priority. */
   rules(rules: readonly string[]): Redacted {
     if (rules.length === 0) return nothing;
-    const title = 'Rules the person pinned. They hold all the time, whatever else is said below:';
+    const title = 'Rules that the person pinned. They always apply, whatever follows:';
     const max = this.#max('rules');
     const shown: string[] = [];
-    const leftOut = 'The window of this model has no room for the other pinned rules.';
+    const leftOut = 'The other pinned rules do not fit into the context window of this model.';
     let tokens = this.fixed(title) + this.fixed(leftOut) + 5;
     for (const rule of rules.toReversed()) {
       const line = `- ${this.#redact(rule)}`;

@@ -92,7 +92,9 @@ test('sections are in order: instructions before the messages, material after th
   expect(pack.event.sections.map(({ name }) => name)).toEqual(
     ['system', 'identity', 'rules', 'task', 'messages', 'about_material', 'memory', 'skill_excerpt', 'approvals', 'tools'], // prettier-ignore
   );
-  expect(pack.system).toMatch(/^Be brief\.\n\nYou are Ada\.\n\nRules the person pinned[^\n]+\n- Never push\.\n\n## Title of t\ntext of t$/);
+  expect(pack.system).toMatch(
+    /^Be brief\.\n\nYou are Ada\.\n\nRules that the person pinned[^\n]+\n- Never push\.\n\n## Title of t\ntext of t$/,
+  );
   expect(pack.tail).toMatch(/<material title="Title of m" source="memory m">\ntext of m\n<\/material>[\s\S]+- exec: run make$/);
   expect(pack.event.parts?.map(({ id }) => id)).toEqual(['t', 'm', 'e']);
 });
@@ -212,8 +214,8 @@ test('pinned rules stay verbatim, and a small window says which ones were left o
   const small = ask(writer.transcript, { rules, model: model(1_024) });
   expect(small.event.dropped.filter(({ what }) => what === 'a pinned rule').length).toBeGreaterThan(0);
   expect(small.system).toContain(rules[49]);
-  expect(small.system).toContain('no room for the other pinned rules');
-  expect(large.system).not.toContain('no room for the other');
+  expect(small.system).toContain('other pinned rules do not fit');
+  expect(large.system).not.toContain('other pinned rules');
   // A window of 4,096 tokens still has room for all fifty rules.
   const modest = ask(writer.transcript, { rules, model: model(4_096) });
   expect(rules.filter((rule) => modest.system.includes(`- ${rule}`))).toHaveLength(50);

@@ -12,7 +12,7 @@ export interface StepsDigest {
 
 export const noSteps: StepsDigest = { lines: [], forgotten: 0 };
 
-const head = 'Earlier steps of this turn were left out here for room; a line is left of each. Look again where you need what they found.';
+const head = 'Earlier steps of this turn were shortened to one line each to save space. Repeat a call if you need its result again.';
 const WORDS_CHARS = 240;
 const ARGUMENTS_CHARS = 160;
 const RESULT_CHARS = 280;

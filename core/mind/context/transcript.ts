@@ -19,16 +19,16 @@ interface OpenCall {
 }
 
 const takenUp =
-  'The turn before this one was ended by a limit before its work was done. The person wants it to continue: take the work up where it ' +
-  'stopped, and do not do again what is done.';
+  'A limit ended the turn before this one before its work was done. The person wants it to continue: carry on where it stopped, and do ' +
+  'not repeat what is done.';
 
 const planFirst =
-  'The person wants a plan first: only reads run now, and everything else is refused. Read what you need, then propose the plan with the ' +
-  'tool plan; a person answers it. Where a plan was approved before, ask for its next step there.';
+  'The person wants a plan first: for now only reads run, and everything else is refused. Read what you need, then propose the plan with ' +
+  'the tool plan; a person decides on it. If a plan was approved before, ask to begin its next step with the same tool.';
 
-const insteadOfIt = 'Do not try the same again; ask or find another way.';
+const insteadOfIt = 'Do not try the same thing again; ask, or find another way.';
 const noAnswer =
-  'No answer came in time, so it was not done. Do not ask for it again now: continue without it, and say at the end what was left undone.';
+  'Nobody answered in time, so it was not done. Do not ask for it again now: continue without it, and say at the end what was not done.';
 
 const PICTURES_HELD_MAX = 16;
 

@@ -211,7 +211,7 @@ test.each(Object.keys(all))('%s is not shown while it arrives', (name) => {
 
 test('the text before the tag is shown at once, the call after it is not', () => {
   const call = '<tool_call>\n{"name":"exec","arguments":{"command":"ls"}}\n</tool_call>';
-  const words = `1 < 2, and\n<b> is no mark.\n\n${F}html\n<tool\n${F}\n  `;
+  const words = `1 < 2, and\n<b> is not a mark.\n\n${F}html\n<tool\n${F}\n  `;
   fc.assert(
     fc.property(pieces, (sizes) => {
       expect(watched(words + call, { sizes, knowsMark: true }).map((seen) => seen.trimEnd())).toEqual([words.trimEnd(), words.trimEnd()]);

@@ -150,7 +150,7 @@ test('other codes of Anthropic do not change what its type means', () => {
   expect(mapAnthropicFailure(spent('ramp_limit_exceeded'))).toMatchObject({ code: 'model_rate_limited', isRetryable: true });
 });
 
-test('a spend cap is not waited for, an empty refusal elsewhere is no overflow', () => {
+test('a spend cap is not waited for, an empty refusal elsewhere is not an overflow', () => {
   const capped = failure(429, {
     type: 'error',
     error: { type: 'rate_limit_error', message: 'You have reached your specified API usage limits.' },

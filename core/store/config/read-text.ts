@@ -18,5 +18,5 @@ export function readText(path: string): string {
   if (read.kind === 'not-utf8') throw notUtf8(path, 'invalid_config');
   if (read.kind === 'not-plain')
     throw new AppError('invalid_config', `${path} is not a plain file.`, { hint: 'Put a text file in its place, or remove it.' });
-  throw new AppError('invalid_config', `${path} is larger than 1 MB.`, { hint: 'Remove what is no setting from it.' });
+  throw new AppError('invalid_config', `${path} is larger than 1 MB.`, { hint: 'Remove what is not a setting from it.' });
 }

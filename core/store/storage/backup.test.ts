@@ -197,7 +197,7 @@ test('distinguishes a folder, an empty file and a foreign database from damage',
   expect(() => verifyBackup('x'.repeat(5_000))).toThrow('cannot be read: the name is too long.');
   expect(() => verifyBackup(folder)).toThrow(`${folder} is not a plain file.`);
   for (const file of [empty, other])
-    expect(verifyBackup(file)).toEqual({ ok: false, events: 0, detail: 'This is no backup of TrayClaw: it holds no event log.' });
+    expect(verifyBackup(file)).toEqual({ ok: false, events: 0, detail: 'This is not a backup of TrayClaw: it holds no event log.' });
 });
 
 test('the last backup is the newest sound one', async () => {

@@ -102,7 +102,7 @@ function isDatabase(file: string): boolean {
   }
 }
 
-/** Moves the write-ahead log into the database, which is then one file. Fails if another process reads it, or if it is no database. */
+/** Moves the write-ahead log into the database, which is then one file. Fails if another process reads it, or if it is not a database. */
 function foldIn(file: string): void {
   const db = new Database(file, { fileMustExist: true });
   try {
@@ -212,7 +212,7 @@ export function verifyBackup(
     const rows = db.pragma('integrity_check(5)') as { integrity_check: string }[];
     const detail = rows.map((row) => row.integrity_check).join('; ');
     const hasLog = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'events'").get() !== undefined;
-    if (!hasLog) return { ok: false, events: 0, detail: 'This is no backup of TrayClaw: it holds no event log.' };
+    if (!hasLog) return { ok: false, events: 0, detail: 'This is not a backup of TrayClaw: it holds no event log.' };
     const count = db.prepare('SELECT count(*) AS n FROM events').get() as { n: number };
     return { ok: detail === 'ok', events: count.n, detail };
   } catch (cause) {

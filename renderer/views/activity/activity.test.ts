@@ -104,7 +104,7 @@ test('the summary follows the log: calls by outcome, files, hosts, approvals, co
   });
 });
 
-test('a running turn is summed up so far, and an undo is no work of the turn', () => {
+test('a running turn is summed up so far, and an undo does not count as work of the turn', () => {
   const open = turn().slice(0, 10);
   expect(sumUpTurn(foldTurnView('t', open), 5_150, ({ tool }) => tool)).toMatchObject({
     status: null,

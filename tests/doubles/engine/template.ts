@@ -36,7 +36,7 @@ function checked(message: Readonly<Record<string, unknown>>): { readonly role: s
   for (const call of (message['tool_calls'] ?? []) as unknown[]) {
     const { function: made } = onlyKeys('a call', call, ['id', 'type', 'function']);
     const { name, arguments: args } = onlyKeys('a call', made, ['name', 'arguments']);
-    if (typeof name !== 'string' || typeof args !== 'object' || args === null) throw new Error('the arguments of a call are no object');
+    if (typeof name !== 'string' || typeof args !== 'object' || args === null) throw new Error('the arguments of a call are not object');
   }
   return { role, content };
 }

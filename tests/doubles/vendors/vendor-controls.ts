@@ -79,7 +79,7 @@ const openAiControls: readonly Control[] = [
   ],
   ['no tools in the list', { tools: [] }, "Invalid 'tools': empty array."],
   ['129 tools', { tools: Array.from({ length: 129 }, () => tool(words)[0]) }, "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 129 instead."], // prettier-ignore
-  ['tools that are no list', { tools: {} }, "Invalid type for 'tools': expected an array of objects, but got an object instead."],
+  ['tools that are not list', { tools: {} }, "Invalid type for 'tools': expected an array of objects, but got an object instead."],
   ['a tool without a type', { tools: [{ function: {} }] }, "Missing required parameter: 'tools[0].type'."],
   ['a tool without a function', { tools: [{ type: 'function' }] }, "Missing required parameter: 'tools[0].function'."],
   ['a tool without a name', schema(words, { name: undefined }), "Missing required parameter: 'tools[0].function.name'."],
@@ -96,7 +96,7 @@ const openAiControls: readonly Control[] = [
   ],
   ['five stops', { stop: ['1', '2', '3', '4', '5'] }, "Invalid 'stop': array too long."],
   ['a long cache key', { prompt_cache_key: 'k'.repeat(65) }, "Invalid 'prompt_cache_key': string too long."],
-  ['metadata that is no text', { metadata: { a: 1 } }, "Invalid type for 'metadata.a': expected a string, but got an integer instead."],
+  ['metadata that is not text', { metadata: { a: 1 } }, "Invalid type for 'metadata.a': expected a string, but got an integer instead."],
   ['17 keys of metadata', { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [String(i), 'v'])) }, 'Expected an object with at most 16 properties'], // prettier-ignore
   ['max_tokens for a reasoning model', { model: 'gpt-5', max_tokens: 5 }, "Use 'max_completion_tokens' instead."],
   ['a temperature for one', { model: 'gpt-5-mini', temperature: 0.2 }, "'temperature' does not support 0.2 with this model. Only the default (1) value is supported."], // prettier-ignore
@@ -127,7 +127,7 @@ const openAiControls: readonly Control[] = [
   ['a result that names no call', says(user(), asks(call('c1')), { role: 'tool', content: 'ok' }), "messages with role 'tool' must have a 'tool_call_id'"], // prettier-ignore
   ['no calls in the list', says(user(), asks()), "Invalid 'messages[1].tool_calls': empty array."],
   [
-    'calls that are no list',
+    'calls that are not list',
     says(user(), { role: 'assistant', content: 'x', tool_calls: {} }),
     "Invalid type for 'messages[1].tool_calls'",
   ],
@@ -271,7 +271,7 @@ const geminiControls: readonly Control[] = [
     says(user(), asks(call('c1', { ...signed, function: { arguments: '{}' } })), result('c1')),
     'Name cannot be empty.',
   ],
-  ['arguments that are no object', says(user(), asks(call('c1', { ...signed, function: { name: 'read', arguments: '[1' } })), result('c1')), 'function.arguments'], // prettier-ignore
+  ['arguments that are not object', says(user(), asks(call('c1', { ...signed, function: { name: 'read', arguments: '[1' } })), result('c1')), 'function.arguments'], // prettier-ignore
 ];
 
 const mistralControls: readonly Control[] = [
@@ -313,7 +313,7 @@ const ollamaControls: readonly Control[] = [
   ['an unknown role', says({ role: 'note', content: 'x' }), 'invalid role: note'],
   ['arguments as text', says(user(), ollamaAsks('{}')), 'ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments'], // prettier-ignore
   ['a picture with its head', says({ ...user(), images: ['data:image/png;base64,AA'] }), 'illegal base64 data at input byte 4'],
-  ['a picture that is no text', says({ ...user(), images: [{}] }), 'ChatRequest.messages.images of type api.ImageData'],
+  ['a picture that is not text', says({ ...user(), images: [{}] }), 'ChatRequest.messages.images of type api.ImageData'],
   ['stream as text', { stream: 'true' }, 'ChatRequest.stream of type bool'],
   ['options as a list', { options: [] }, 'ChatRequest.options of type map[string]interface {}'],
   ['tools as an object', { tools: {} }, 'ChatRequest.tools of type api.Tools'],

@@ -62,7 +62,7 @@ export const networkGates: readonly Gate[] = [
   },
   {
     name: 'network/ports',
-    prevents: 'a service that is no web server is spoken to',
+    prevents: 'a service that is not a web server is spoken to',
     file: 'core/guard/safety/url-check.ts',
     text: 'if (this.#ports.includes(port) || ',
     instead: 'if (this.#ports.length > 0 || ',

@@ -10,7 +10,7 @@ export const taintGates: readonly Gate[] = [
     text: '[node, ...criticsOf(state, node)]',
     instead: '[node]',
     suites: ['tests/program/mark-carriers.test.ts'],
-    only: 'the findings of a review in a pipeline are no words of the person',
+    only: 'the findings of a review in a pipeline are not words of the person',
   },
   {
     name: 'taint/refusals',
@@ -36,7 +36,7 @@ export const taintGates: readonly Gate[] = [
     text: 'this.#deps.sourcesOf(attempt === 1 ? state.sessionId : sessionId),',
     instead: 'attempt === 1 ? this.#deps.sourcesOf(state.sessionId) : [],',
     suites: ['tests/program/mark-carriers.test.ts'],
-    only: 'the findings of a check are no words of the person',
+    only: 'the findings of a check are not words of the person',
   },
   {
     name: 'taint/scheduled-file',

@@ -19,7 +19,7 @@ const SLOW_MS = 3_000;
 
 export async function runOperation(context: CommandContext, entry: Entry, given: Given): Promise<number> {
   const { source, form } = entry;
-  if (!('op' in source)) throw new AppError('internal', 'The command is no operation.');
+  if (!('op' in source)) throw new AppError('internal', 'The command is not an operation.');
   const { op, opForm } = source;
   const read = readParams(entry, fieldsOf(op), { given, cwd: context.io.cwd, userFolder: context.io.userFolder });
   if (form.stdin !== undefined) read[form.stdin] = await context.readStdin();

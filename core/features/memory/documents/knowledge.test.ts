@@ -102,7 +102,7 @@ test('hidden files, links and build output are skipped; unreadable files say why
   expect(await look()).toEqual(['blob.txt', 'broken.pdf', 'good.md', 'large.md']);
   expect(await find('password neighbour')).toEqual([]);
   expect(knowledge.status('docs', 10).documents.map(({ path, problem }) => [path, problem])).toEqual([
-    ['blob.txt', 'It is no text.'],
+    ['blob.txt', 'It is not text.'],
     ['broken.pdf', 'It is damaged and cannot be read.'],
     ['large.md', 'It is larger than 1000 bytes.'],
     ['good.md', null],

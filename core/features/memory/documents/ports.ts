@@ -15,7 +15,7 @@ export type FindPassages = (query: string, limit: number, signal: AbortSignal) =
 /** Reads documents in a separate thread. */
 export type DocumentReader = Pick<DocumentThread, 'run' | 'rest'>;
 
-/** Reads a document that is no text file. `unit` is null if its only page is the whole text, in Markdown; `problem` says why there is none. */
+/** Reads a document that is not a text file. `unit` is null if its only page is the whole text, in Markdown; `problem` says why there is none. */
 export type ReadOther = (
   bytes: Uint8Array,
   signal: AbortSignal,

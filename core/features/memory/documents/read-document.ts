@@ -129,7 +129,7 @@ function readDocument(file: string, bytesMax: number): ReadDocument {
   const sha256 = hash('sha256', read, 'hex');
   if (form === 'other') return { ...about, sha256, other: read, problem: null };
   const decoded = decodeText(read);
-  if (decoded === null) return { ...about, sha256, problem: 'It is no text.' };
+  if (decoded === null) return { ...about, sha256, problem: 'It is not text.' };
   const text = decoded.text.replace(/^\uFEFF/, '');
   if (form === 'html') return { ...about, sha256, html: text, problem: null };
   const title = form === 'markdown' ? (/^#\s+(.+?)\s*#*$/m.exec(text)?.[1] ?? name) : name;
@@ -142,7 +142,7 @@ function readBytes(file: string, bytesMax: number): Buffer | string {
   try {
     handle = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     const facts = fstatSync(handle);
-    if (!facts.isFile()) return 'It is no file.';
+    if (!facts.isFile()) return 'It is not a file.';
     if (facts.size > bytesMax) return `It is larger than ${bytesMax} bytes.`;
     return readFileSync(handle);
   } catch {

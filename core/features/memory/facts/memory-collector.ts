@@ -40,7 +40,7 @@ export class MemoryCollector {
       for (const event of events) if (event.type === 'user.message') this.#lookThrough(event);
       cursor.cursor = scannedTo;
     });
-    // The events stored here follow the cursor. They alone are no reason to continue at once.
+    // The events stored here follow the cursor. They alone are not reason to continue at once.
     return events.length > 0 || scannedTo - from >= BATCH;
   }
 

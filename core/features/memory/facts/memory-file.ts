@@ -41,7 +41,7 @@ function readLine(line: string, number: number): ReadEntry {
   }
   const { createdAt } = entry.data;
   const createdAtMs = createdAt === undefined ? null : Date.parse(createdAt);
-  if (Number.isNaN(createdAtMs)) throw wrong(number, 'createdAt is no time');
+  if (Number.isNaN(createdAtMs)) throw wrong(number, 'createdAt is not a time');
   return { entry: entry.data, createdAtMs };
 }
 

@@ -182,7 +182,7 @@ export class Embedder {
     for (const vector of vectors) {
       if (vector.length !== wanted || wanted < 8)
         throw badReply(`it answered with ${vector.length} dimensions where ${wanted} were expected`);
-      if (!vector.every(Number.isFinite)) throw badReply('a vector holds something that is no number');
+      if (!vector.every(Number.isFinite)) throw badReply('a vector holds something that is not a number');
     }
     return vectors.map((vector) => Float32Array.from(vector));
   }

@@ -34,7 +34,7 @@ test('a slash and letters begin a command; a path and two slashes do not', () =>
   ]);
 });
 
-test('a name is preselected, a parameter is not; a complete text is no suggestion', async () => {
+test('a name is preselected, a parameter is not; a complete text is not a suggestion', async () => {
   vi.useFakeTimers();
   try {
     const names = ['/calc ', '/read ', '/retry ', '/release'];
