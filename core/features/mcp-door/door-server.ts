@@ -81,9 +81,9 @@ class Offering {
         title: 'Ask the agent',
         description: `Ask an agent of TrayClaw and wait for its answer. It works with its own tools. Agents: ${names.join(', ')}.`,
         inputSchema: z.strictObject({
-          message: z.string().min(1).max(messageTextMax).describe('what to ask'),
-          session: z.string().min(1).max(100).optional().describe('the session of an earlier answer, to continue it'),
-          agent: z.string().min(1).max(100).optional().describe('which agent; the usual one when left out'),
+          message: z.string().min(1).max(messageTextMax).describe('What to ask.'),
+          session: z.string().min(1).max(100).optional().describe('The session of an earlier answer, to continue it.'),
+          agent: z.string().min(1).max(100).optional().describe('Which agent. Default: the usual one.'),
         }),
         annotations: { openWorldHint: true },
       },
@@ -108,7 +108,7 @@ class Offering {
       'list_tools',
       {
         title: 'List the tools',
-        description: 'List the tools that run_tool runs, each with the schema of its arguments.',
+        description: 'List the tools that run_tool can run, each with the schema of its arguments.',
         inputSchema: z.strictObject({}),
         annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
       },
@@ -118,10 +118,10 @@ class Offering {
       'run_tool',
       {
         title: 'Run a tool',
-        description: `Run one tool of TrayClaw through its gate, with no model. list_tools shows the arguments. Tools: ${tools.map(({ name }) => name).join(', ')}.`,
+        description: `Run one tool of TrayClaw through its gate, without a model. list_tools shows the arguments. Tools: ${tools.map(({ name }) => name).join(', ')}.`,
         inputSchema: z.strictObject({
-          tool: z.string().min(1).max(100).describe('its name'),
-          arguments: z.record(z.string(), z.unknown()).default({}).describe('its arguments'),
+          tool: z.string().min(1).max(100).describe('The name of the tool.'),
+          arguments: z.record(z.string(), z.unknown()).default({}).describe('Its arguments.'),
         }),
         annotations: { destructiveHint: true, openWorldHint: true },
       },
@@ -130,8 +130,8 @@ class Offering {
   }
 
   addSearches(): void {
-    const query = z.string().min(1).max(2000).describe('words to look for');
-    const limit = z.number().int().min(1).max(50).default(10).describe('at most so many');
+    const query = z.string().min(1).max(2000).describe('Words to search for.');
+    const limit = z.number().int().min(1).max(50).default(10).describe('Maximum number of results.');
     const annotations = { readOnlyHint: true, openWorldHint: false };
     if (this.#peer.may('memory')) {
       const about = { title: 'Search memory', description: 'Search what TrayClaw remembers about its person and their work.', annotations };
@@ -147,7 +147,7 @@ class Offering {
     if (!this.#peer.may('documents')) return;
     const about = {
       title: 'Search documents',
-      description: 'Search the documents TrayClaw has indexed; each passage with its place.',
+      description: 'Search the documents that TrayClaw has indexed. Returns passages with their place.',
       annotations,
     };
     this.#server.registerTool('search_documents', { ...about, inputSchema: z.strictObject({ query, limit }) }, (given, context) =>
