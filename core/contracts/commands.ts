@@ -37,8 +37,8 @@ const may = (name: string, kind: CommandParameterKind, choices?: readonly string
 });
 
 export const commandTable: readonly CommandSpec[] = [
-  { name: 'run', about: 'Run a command, with no model.', parameters: [needs('command', 'text')], op: 'tool.run', tool: 'exec' },
-  { name: 'read', about: 'Read a file, with no model.', parameters: [needs('path', 'path')], op: 'tool.run', tool: 'read_file' },
+  { name: 'run', about: 'Run a command, without a model.', parameters: [needs('command', 'text')], op: 'tool.run', tool: 'exec' },
+  { name: 'read', about: 'Read a file, without a model.', parameters: [needs('path', 'path')], op: 'tool.run', tool: 'read_file' },
   { name: 'calc', about: 'Calculate.', parameters: [needs('expression', 'text')], op: 'tool.run', tool: 'calc' },
   { name: 'new', about: 'Begin a new session.', parameters: [may('title', 'text')], op: 'session.create', inChats: 'too' },
   {

@@ -128,7 +128,7 @@ export const turnOps = defineOps({
       wait: z.union([z.boolean(), z.literal('start')]).optional(),
     }),
     result: toolRunResultSchema.extend({ turnId: z.string(), sessionId: z.string(), pending: z.array(pendingSchema).optional() }),
-    about: 'run one tool through the gate, with no model',
+    about: 'run one tool through the gate, without a model',
   },
   /** The available tools. `shows` describes calls in one line, for all tools that may appear in the log. */
   'tool.list': {

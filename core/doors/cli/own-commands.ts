@@ -49,7 +49,7 @@ function talking(): Entry[] {
       load: async () => (await import('./chat.ts')).chat,
     }),
     own('tool', {
-      about: 'run one tool through the gate, with no model',
+      about: 'run one tool through the gate, without a model',
       takes: [':name', ':args?'],
       words: { name: 'the tool', args: 'its arguments as JSON; {} when left out' },
       options: { '--session <id>': 'run it in this session', '--cwd <folder>': 'work in this folder, which must be trusted' },
@@ -57,7 +57,7 @@ function talking(): Entry[] {
       load: async () => (await import('./ask.ts')).tool,
     }),
     own('calc', {
-      about: 'calculate, with no model',
+      about: 'calculate, without a model',
       takes: [':expression...'],
       words: { expression: 'such as 2*(3+4) or sqrt(2)' },
       example: "'2*(3+4)'",
