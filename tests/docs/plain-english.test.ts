@@ -30,7 +30,7 @@ const phrases: readonly Phrase[] = [
     'The file is no picture.',
     'The file is not a picture.',
   ],
-  [/\bearlier yes\b/i, 'Covered by an earlier yes.', 'Covered by a grant.'],
+  [/\b(?:earlier|wider) yes\b/i, 'Covered by an earlier yes.', 'Covered by a grant.'],
 ];
 
 /** Phrases checked only in comments and test names. */

@@ -30,7 +30,7 @@ export function forwardTool(deps: SshToolDeps): ToolDefinition {
       ]),
       does: `Opens a port of this computer that leads to ${to} through ${host}`,
     }),
-    summarize: ({ host, to }) => `lead a port to ${to} through ${host}`,
+    summarize: ({ host, to }) => `forward a port to ${to} through ${host}`,
     run: async ({ host, to, port = 0 }, context): Promise<ToolResult> => {
       const at = to.lastIndexOf(':');
       const target = { host: to.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(to.slice(at + 1)) };
