@@ -134,6 +134,6 @@ test('a refused connection costs 50 ms at most, a silent server its timeout', { 
   const told = `well ${usualMs.toFixed(1)} ms, refused ${refusedMs.toFixed(1)} ms, silent ${silentMs.toFixed(1)} ms (limit ${TIMED_SILENT_MS})`;
   process.stdout.write(`first candidate ${told}\n`);
   expect(refusedMs - usualMs).toBeLessThan(50);
-  expect(silentMs - usualMs).toBeGreaterThan(TIMED_SILENT_MS - 50);
+  expect(silentMs).toBeGreaterThanOrEqual(TIMED_SILENT_MS);
   expect(silentMs - usualMs).toBeLessThan(TIMED_SILENT_MS + 200);
 });

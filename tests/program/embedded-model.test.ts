@@ -15,8 +15,8 @@ import { createSharedClock } from '../own-clock.ts';
 
 const engine = 'the GGUF engine (npm run soak -- embedded-model installs it)';
 const engines = [
-  { name: 'with the double', isReal: false, options: { ...needs('Linux'), timeout: 60_000 } },
-  { name: 'with the real engine', isReal: true, options: { ...needs(engine), timeout: 60_000 } },
+  { name: 'with the double', isReal: false, options: needs('Linux') },
+  { name: 'with the real engine', isReal: true, options: needs(engine) },
 ];
 const WINDOW = 65_536;
 /** Long enough to be stopped in the middle. */
@@ -163,7 +163,7 @@ describe.each(engines)('$name', ({ isReal, options }) => {
   });
 });
 
-test('the child receives none of the keys, and ends with its parent', { ...needs('Linux'), timeout: 60_000 }, async () => {
+test('the child receives none of the keys, and ends with its parent', needs('Linux'), async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   installEngineDouble(home.path);
