@@ -23,6 +23,7 @@ import { holdsUp, showBox, type BoxPlace } from './message-box.ts';
 import { followPageMenu } from './page-menu.ts';
 import { PageRecovery } from './page-recovery.ts';
 import { isWayland, PanicKeys } from './panic-keys.ts';
+import { followSessionEnd } from './power.ts';
 import { windowTitle } from './tray-menu.ts';
 import type { TrayPart } from './tray.ts';
 import { Updates } from './updates.ts';
@@ -93,6 +94,7 @@ export function createParts(options: PartsOptions): Parts {
       onAttentionChanged: () => prompter.attentionChanged(),
     }),
   );
+  if (process.platform === 'win32') lifetimes.defer(followSessionEnd((settings) => new electron.BaseWindow(settings), options));
   const openDetails = (approvalId: string): void => {
     window.show();
     router.command({ kind: 'show-approval', approvalId });
