@@ -17,7 +17,7 @@ import type { StatusWatch, DesktopStatus } from './desktop-status.ts';
 import { createTray } from './desktop-tray.ts';
 import { OutsideLinks } from './external-links.ts';
 import { IpcRouter } from './ipc-router.ts';
-import { createLoginStart, trySetLoginStart, type LoginStart } from './login-start.ts';
+import { createLoginStart, mendLoginStart, trySetLoginStart, type LoginStart } from './login-start.ts';
 import { MainWindow, type MainWindowOptions } from './main-window.ts';
 import { holdsUp, showBox, type BoxPlace } from './message-box.ts';
 import { followPageMenu } from './page-menu.ts';
@@ -67,6 +67,7 @@ export function createParts(options: PartsOptions): Parts {
   const menu = appMenu(process.platform, options.quit);
   Menu.setApplicationMenu(menu === null ? null : Menu.buildFromTemplate(menu));
   const login = createLogin(options);
+  mendLoginStart(login, logger);
   const keys = lifetimes.add(
     new PanicKeys({
       globalShortcut,

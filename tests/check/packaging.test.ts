@@ -94,6 +94,8 @@ test('each secret that a package needs reaches it from a release', () => {
 test('an AppImage needs no libfuse2, and its entry keeps the sandbox', () => {
   const { toolsets, appImage } = packagingConfig(projectRoot, {});
   expect([toolsets?.appimage, appImage?.executableArgs]).toEqual(['1.0.3', undefined]);
+  // An update keeps the file's name, which the entry that starts it at login names.
+  expect(appImage?.artifactName).toBe('${productName}-${os}-${arch}.${ext}');
 });
 
 test('on macOS only the helper of utility processes may load libraries of others', () => {
