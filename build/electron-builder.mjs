@@ -151,6 +151,8 @@ function platforms(root, env) {
       vendor: productName,
       desktop: { entry: { Keywords: 'agent;assistant;automation;' } },
     },
+    // The updater puts a new version under its own name if the old name has a version; then nothing starts at login any more.
+    appImage: { artifactName: '${productName}-${os}-${arch}.${ext}' },
     rpm: { fpm: [inPath(root)] },
     deb: { fpm: [inPath(root)], packageCategory: 'utils', recommends: ['libayatana-appindicator3-1', 'bubblewrap', 'socat', 'ripgrep'] },
   };

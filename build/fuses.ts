@@ -7,7 +7,8 @@ import type { Configuration } from 'electron-builder';
 /** The names that electron-builder uses. */
 export const fuses: Required<NonNullable<Configuration['electronFuses']>> = {
   runAsNode: false,
-  enableCookieEncryption: true,
+  // The app keeps no cookies. To encrypt them, each start would ask the keychain, which asks the person if the app is unsigned or new.
+  enableCookieEncryption: false,
   enableNodeOptionsEnvironmentVariable: false,
   enableNodeCliInspectArguments: false,
   enableEmbeddedAsarIntegrityValidation: true,

@@ -17,6 +17,7 @@ import { createFileLogger } from './file-logger.ts';
 import { launchDesktop } from './desktop-launcher.ts';
 import { isServiceLog } from './service-log.ts';
 import { settleMemorySoon } from './settle-memory.ts';
+import { followTimeZone } from './time-zone.ts';
 import { openerFilePath, openWindow } from './window-opener.ts';
 import { whyFileFailed } from '../core/contracts/errors.ts';
 
@@ -137,6 +138,7 @@ interface Redaction {
 
 /** The part of a door that the command line uses. Closing it forgets the window that was opened. */
 function ownDoors(door: InstanceDoor, home: string): OwnDoors {
+  const stopFollowing = followTimeZone(process.env);
   return {
     get openRequests() {
       return door.openRequests;
@@ -151,6 +153,7 @@ function ownDoors(door: InstanceDoor, home: string): OwnDoors {
       return listening;
     },
     dispose: async () => {
+      stopFollowing();
       if (existsSync(openerFilePath(home))) rmSync(openerFilePath(home));
       await door.dispose();
     },

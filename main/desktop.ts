@@ -1,7 +1,8 @@
 // Entry point of the desktop app: applies the settings Electron needs before it is ready, then starts the parts, or with --cli the command
 // line. The only file that imports Electron.
 
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import fs, { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,8 +15,14 @@ import { linkScheme } from './desktop/deep-link.ts';
 import { DesktopApp } from './desktop/desktop-app.ts';
 import { settleHome } from './settled-home.ts';
 import { commandLineOf, packagedCommand, quitFlag } from './desktop-flags.ts';
+import { seeOnlyOwnArchive } from './own-archive.ts';
 
 const { app, protocol } = electron;
+// Before anything reads a file of the person.
+if (app.isPackaged) {
+  seeOnlyOwnArchive(fs, createRequire(import.meta.url)('original-fs') as typeof fs, app.getAppPath());
+  syncBuiltinESMExports();
+} else process.noAsar = true;
 settleHome(process.env, homedir);
 const packageRoot = fileURLToPath(new URL('../', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };

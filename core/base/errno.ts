@@ -6,6 +6,14 @@ export function errnoOf(cause: unknown): string | undefined {
   return typeof cause.code === 'string' ? cause.code : undefined;
 }
 
+/** Errors of disks that have no owners, no modes or no synced folders: sticks, network folders, phones. */
+const unsupported: ReadonlySet<string | undefined> = new Set(['EPERM', 'EACCES', 'EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
+
+/** Returns if the disk or the user's rights do not allow the step, and throws any other error. */
+export function ignoreUnsupported(cause: unknown): void {
+  if (!unsupported.has(errnoOf(cause))) throw cause;
+}
+
 /** The reason behind each code of a failed file call, without a full stop. */
 export const fileMeanings: Readonly<Record<string, string>> = {
   ENOENT: 'there is nothing at this path',

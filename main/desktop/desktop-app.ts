@@ -14,6 +14,7 @@ import { toAppError } from '../../core/contracts/errors.ts';
 import type { Caller } from '../../core/contracts/ops.ts';
 import { InstanceDoor } from '../../core/doors/http/http.ts';
 import { createFileLogger } from '../file-logger.ts';
+import { followTimeZone } from '../time-zone.ts';
 import { guardAgainstCrashes } from './crash-guard.ts';
 import { quitFlag } from '../desktop-flags.ts';
 import { linkAmong, placeOfLink } from './deep-link.ts';
@@ -96,6 +97,7 @@ export class DesktopApp {
       exit: (code) => app.exit(code),
     });
     this.#lifetimes.defer(stopGuard);
+    this.#lifetimes.defer(followTimeZone(process.env));
     let claw: HostedClaw;
     try {
       claw = await createTrayClaw({

@@ -17,12 +17,13 @@ import type { StatusWatch, DesktopStatus } from './desktop-status.ts';
 import { createTray } from './desktop-tray.ts';
 import { OutsideLinks } from './external-links.ts';
 import { IpcRouter } from './ipc-router.ts';
-import { createLoginStart, trySetLoginStart, type LoginStart } from './login-start.ts';
+import { createLoginStart, mendLoginStart, trySetLoginStart, type LoginStart } from './login-start.ts';
 import { MainWindow, type MainWindowOptions } from './main-window.ts';
 import { holdsUp, showBox, type BoxPlace } from './message-box.ts';
 import { followPageMenu } from './page-menu.ts';
 import { PageRecovery } from './page-recovery.ts';
 import { isWayland, PanicKeys } from './panic-keys.ts';
+import { followSessionEnd } from './power.ts';
 import { windowTitle } from './tray-menu.ts';
 import type { TrayPart } from './tray.ts';
 import { Updates } from './updates.ts';
@@ -66,6 +67,7 @@ export function createParts(options: PartsOptions): Parts {
   const menu = appMenu(process.platform, options.quit);
   Menu.setApplicationMenu(menu === null ? null : Menu.buildFromTemplate(menu));
   const login = createLogin(options);
+  mendLoginStart(login, logger);
   const keys = lifetimes.add(
     new PanicKeys({
       globalShortcut,
@@ -93,6 +95,7 @@ export function createParts(options: PartsOptions): Parts {
       onAttentionChanged: () => prompter.attentionChanged(),
     }),
   );
+  if (process.platform === 'win32') lifetimes.defer(followSessionEnd((settings) => new electron.BaseWindow(settings), options));
   const openDetails = (approvalId: string): void => {
     window.show();
     router.command({ kind: 'show-approval', approvalId });

@@ -1,13 +1,13 @@
 // Starting at login: through the system's setting where one exists, otherwise through the autostart file and its Exec line.
 
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { LoginItemSettingsOptions, Settings } from 'electron';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
-import { createLoginStart, trySetLoginStart, type LoginStartOptions } from './login-start.ts';
+import { createLoginStart, mendLoginStart, trySetLoginStart, type LoginStartOptions } from './login-start.ts';
 
 function rig(changes: Partial<LoginStartOptions> = {}) {
   const userHome = mkdtempSync(join(tmpdir(), 'trayclaw-login-'));
@@ -28,7 +28,7 @@ function rig(changes: Partial<LoginStartOptions> = {}) {
   };
   const login = createLoginStart({ app, platform: 'linux', env: {}, userHome, execPath: '/opt/trayclaw/trayclaw', args: [], ...changes });
   const file = join(userHome, '.config', 'autostart', 'io.trayclaw.TrayClaw.desktop');
-  return { login, said, file, userHome, disabled };
+  return { login, said, file, userHome, disabled, app };
 }
 
 /**
@@ -155,4 +155,24 @@ test('a folder that cannot be written is logged and changes nothing', () => {
   expect([login?.isOn(), logger.lines]).toEqual([false, ['warn: starting at login could not be changed']]);
   trySetLoginStart(null, true, logger);
   expect(logger.lines).toHaveLength(1);
+});
+
+test.each(['TrayClaw-0.1.0.AppImage', 'My `Apps` $1 "100%"\\TrayClaw.AppImage'])('a moved AppImage starts at login again: %s', (name) => {
+  const logger = new RecordingLogger();
+  const { login, file, userHome, app } = rig({ env: { APPIMAGE: '/nowhere' } });
+  const at = (path: string): string[] => {
+    const moved = createLoginStart({ app, platform: 'linux', env: { APPIMAGE: path }, userHome, execPath: '/mounted', args: [] });
+    mendLoginStart(moved, logger);
+    return existsSync(file) ? readExec(execOf(file)).slice(0, 1) : [];
+  };
+  const there = join(userHome, name);
+  mkdirSync(dirname(there), { recursive: true });
+  writeFileSync(there, '');
+  expect(at(there)).toEqual([]);
+  login?.set(true);
+  expect([at(there), at('/elsewhere')]).toEqual([[there], [there]]);
+  rmSync(there);
+  expect(at('/elsewhere')).toEqual(['/elsewhere']);
+  writeFileSync(file, readFileSync(file, 'utf8').replace('Hidden=false', 'Hidden=true'));
+  expect([at('/other'), logger.lines]).toEqual([['/elsewhere'], []]);
 });

@@ -1,7 +1,7 @@
 // Starts the app in the background when the person logs in: through the system's own setting on macOS and Windows, through a file in the
 // autostart folder on Linux (freedesktop.org Desktop Application Autostart Specification 0.5).
 
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { makeFolders } from '../../core/base/make-folders.ts';
 import type { App } from 'electron';
@@ -11,6 +11,8 @@ export interface LoginStart {
   isOn(): boolean;
   /** Throws the file system's error if the file cannot be written. */
   set(isOn: boolean): void;
+  /** True if the program that is to start was moved or removed, such as an AppImage. */
+  isBroken?(): boolean;
 }
 
 export interface LoginStartOptions {
@@ -49,6 +51,11 @@ export function createLoginStart(options: LoginStartOptions): LoginStart | null 
   };
 }
 
+/** A moved program starts at login again, from where it is now. */
+export function mendLoginStart(login: LoginStart | null, logger: Logger): void {
+  if (login?.isOn() === true && login.isBroken?.() === true) trySetLoginStart(login, true, logger);
+}
+
 /** Changes the setting after a click. A failure is only logged; the caller then shows the actual state. */
 export function trySetLoginStart(login: LoginStart | null, isOn: boolean, logger: Logger): void {
   try {
@@ -73,18 +80,26 @@ class AutostartFile implements LoginStart {
   }
 
   isOn(): boolean {
+    const entry = this.#read();
+    // Desktops disable an entry with these keys instead of removing the file. Without the file, the app does not start at login.
+    return entry !== null && entry('Hidden') !== 'true' && entry('X-GNOME-Autostart-enabled') !== 'false';
+  }
+
+  isBroken(): boolean {
+    const command = this.#read()?.('Exec') ?? this.#command;
+    return command !== this.#command && !existsSync(programOf(command));
+  }
+
+  #read(): ((key: string) => string | undefined) | null {
     try {
       const lines = readFileSync(this.#file, 'utf8').split('\n');
-      const value = (key: string): string | undefined =>
+      return (key) =>
         lines
           .find((line) => line.startsWith(`${key}=`))
           ?.slice(key.length + 1)
           .trim();
-      // Desktops disable an entry with these keys instead of removing the file.
-      return value('Hidden') !== 'true' && value('X-GNOME-Autostart-enabled') !== 'false';
     } catch {
-      // Without the file, the app does not start at login.
-      return false;
+      return null;
     }
   }
 
@@ -109,4 +124,11 @@ function quoteExec(word: string): string {
         .replaceAll('\\', '\\\\')
         .replaceAll('\n', '\\n')
         .replaceAll('\r', '\\r')}"`;
+}
+
+/** The first word of an Exec key, with the quoting of `quoteExec` undone. */
+function programOf(command: string): string {
+  const text = command.replaceAll(/\\([nr\\])/g, (_all, letter) => ({ n: '\n', r: '\r' })[String(letter)] ?? '\\');
+  const [, quoted, plain] = /^(?:"((?:\\.|[^"\\])*)"|([^\s"]+))/s.exec(text) ?? [];
+  return (quoted?.replaceAll(/\\([\\"`$])/g, '$1') ?? plain ?? '').replaceAll('%%', '%');
 }

@@ -22,7 +22,7 @@ export interface MainWindowOptions {
   /** The window gained or lost focus, or was shown or hidden. */
   readonly onAttentionChanged: () => void;
   readonly isDark: () => boolean;
-  /** Windows tells an app only through its windows that the session may end, or ends now. */
+  /** Windows tells an app only through its windows that the session may end, or ends now; see `followSessionEnd`. */
   readonly onSessionMayEnd: () => void;
   readonly onSessionEnd: () => void;
 }

@@ -1,10 +1,10 @@
 // Sleep, wake and the end of the session are passed on until the listener is removed.
 
 import { EventEmitter } from 'node:events';
-import type { PowerMonitor } from 'electron';
+import type { BaseWindow, BaseWindowConstructorOptions, PowerMonitor } from 'electron';
 import { expect, test } from 'vitest';
 import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
-import { followPower } from './power.ts';
+import { followPower, followSessionEnd } from './power.ts';
 
 test('each event calls its handler, and none after removal', () => {
   const powerMonitor = new EventEmitter();
@@ -26,4 +26,18 @@ test('each event calls its handler, and none after removal', () => {
   stop();
   powerMonitor.emit('suspend');
   expect([did.length, powerMonitor.eventNames()]).toEqual([4, []]);
+});
+
+test('a window that is never shown tells of the end of the session', () => {
+  const did: string[] = [];
+  const events = new EventEmitter();
+  const create = (options: BaseWindowConstructorOptions): BaseWindow => {
+    did.push(`shown: ${options.show}`);
+    return Object.assign(events, { destroy: () => void did.push('destroyed') }) as unknown as BaseWindow;
+  };
+  const stop = followSessionEnd(create, { onSessionMayEnd: () => did.push('may end'), onSessionEnd: () => did.push('ends') });
+  events.emit('query-session-end', {});
+  events.emit('session-end', {});
+  stop();
+  expect(did).toEqual(['shown: false', 'may end', 'ends', 'destroyed']);
 });

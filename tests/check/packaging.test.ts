@@ -31,7 +31,7 @@ test("electron-builder's schema accepts the configuration, but no unknown name",
 test('every fuse is set explicitly', () => {
   expect(fuses).toEqual({
     runAsNode: false,
-    enableCookieEncryption: true,
+    enableCookieEncryption: false,
     enableNodeOptionsEnvironmentVariable: false,
     enableNodeCliInspectArguments: false,
     enableEmbeddedAsarIntegrityValidation: true,
@@ -94,6 +94,8 @@ test('each secret that a package needs reaches it from a release', () => {
 test('an AppImage needs no libfuse2, and its entry keeps the sandbox', () => {
   const { toolsets, appImage } = packagingConfig(projectRoot, {});
   expect([toolsets?.appimage, appImage?.executableArgs]).toEqual(['1.0.3', undefined]);
+  // An update keeps the file's name, which the entry that starts it at login names.
+  expect(appImage?.artifactName).toBe('${productName}-${os}-${arch}.${ext}');
 });
 
 test('on macOS only the helper of utility processes may load libraries of others', () => {
@@ -191,7 +193,8 @@ test('every import of a built file is built in, Electron, or a packed module', (
       else if (!packed.has(new URL(specifier, `file:///${path}`).pathname.slice(1))) dangling.push(`${path}: ${specifier}`);
     }
   }
-  const builtIn = (name: string): boolean => name.startsWith('node:') || builtinModules.includes(name);
+  // Electron brings original-fs.
+  const builtIn = (name: string): boolean => name.startsWith('node:') || [...builtinModules, 'original-fs'].includes(name);
   const modules = [...outside].filter((name) => !builtIn(name)).sort();
   expect(dangling).toEqual([]);
   expect(modules).toEqual(['@anthropic-ai/sandbox-runtime', '@lydell/node-pty', 'better-sqlite3', 'electron', 'keytar', 'sqlite-vec']);

@@ -3,6 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { earlierSessionId } from './host/earlier-turns.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -42,5 +43,21 @@ test('a printed session has the title and the whole answer, on as many pages as 
   const beyond = `[...document.querySelectorAll('[role=log] :is(p, pre, td, h2)')].filter((part) => part.getBoundingClientRect().right > ${paper.width} || part.scrollWidth > part.clientWidth + 1).map((part) => part.textContent.slice(0, 40))`;
   expect(await page.evaluate(beyond)).toEqual([]);
   expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(36, 33, 28)');
+  expect(window.incidents).toEqual([]);
+});
+
+test('the print keys print every turn, not only those in the page, and the place stays', async () => {
+  const window = await openWindow(browser, { historyTurns: 120 });
+  const { page, conversation } = window;
+  await page.goto(`${window.host.origin}/#/chat/${earlierSessionId}`);
+  const drawn = (): Promise<number> => conversation.locator('[data-turn]').count();
+  await expect.poll(drawn).toBeGreaterThan(3);
+  expect(await drawn()).toBeLessThan(60);
+  const before = await conversation.locator('[data-turn]').last().textContent();
+  await page.evaluate(`globalThis.print = () => { globalThis.printed = document.querySelectorAll('[role=log] [data-turn]').length; }`);
+  await page.keyboard.press('Control+p');
+  await expect.poll(() => page.evaluate('globalThis.printed')).toBe(120);
+  await expect.poll(drawn).toBeLessThan(60);
+  expect(await conversation.locator('[data-turn]').last().textContent()).toBe(before);
   expect(window.incidents).toEqual([]);
 });

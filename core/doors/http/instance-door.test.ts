@@ -1,13 +1,14 @@
 // An instance and the processes that look for it, over a real local socket: its file, its token, its port.
 
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { freePort } from '../../../tests/free-port.ts';
+import { needs } from '../../../tests/needs.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { silentLogger } from '../../base/logger.ts';
@@ -72,6 +73,20 @@ test('without a local socket it says why, and what to do', async () => {
   expect(said).toEqual([['no local socket: other processes cannot join this instance', { reason }]]);
   await instance.dispose();
   expect(readFileSync(path, 'utf8')).toBe('a file');
+});
+
+test('a data folder on a disk without sockets has its socket among the temporary files', needs('a Unix system'), async () => {
+  // A folder in the way fails the call as such a disk does.
+  mkdirSync(join(folder, 'run', 'trayclaw.sock'), { recursive: true, mode: 0o700 });
+  const instance = await openInstance(folder);
+  const found = await findInstance(folder);
+  const socket = found?.record.socketPath ?? '';
+  expect(socket).toBe(join(folder, basename(dirname(socket)), 'trayclaw.sock'));
+  expect(await found?.claw.op('panic.status', {})).toMatchObject({ engaged: false });
+  expect(statSync(dirname(socket)).mode & 0o777).toBe(0o700);
+  await found?.claw.close();
+  await instance.dispose();
+  expect(existsSync(socket)).toBe(false);
 });
 
 test('the tray app serves when a process of the same person asks over the socket', async () => {

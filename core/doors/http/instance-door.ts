@@ -37,10 +37,17 @@ export interface InstanceDoorOptions extends Omit<HttpDoorOptions, 'token' | 'ea
 
 /** home/run/trayclaw.sock; if that is too long, a private folder below the temporary folder; on Windows a named pipe. */
 export function socketPathFor(home: string, platform: NodeJS.Platform, temporaryFolder: string): string {
-  const hash = createHash('sha256').update(home).digest('hex').slice(0, 16);
-  if (platform === 'win32') return `\\\\.\\pipe\\trayclaw-${hash}`;
+  if (platform === 'win32') return `\\\\.\\pipe\\trayclaw-${hashOf(home)}`;
   const own = join(home, 'run', 'trayclaw.sock');
-  return Buffer.byteLength(own) <= socketPathBytesMax ? own : join(temporaryFolder, `trayclaw-${hash}`, 'trayclaw.sock');
+  return Buffer.byteLength(own) <= socketPathBytesMax ? own : temporarySocket(home, temporaryFolder);
+}
+
+function temporarySocket(home: string, temporaryFolder: string): string {
+  return join(temporaryFolder, `trayclaw-${hashOf(home)}`, 'trayclaw.sock');
+}
+
+function hashOf(home: string): string {
+  return createHash('sha256').update(home).digest('hex').slice(0, 16);
 }
 
 export class InstanceDoor implements AsyncLifetime {
@@ -48,7 +55,7 @@ export class InstanceDoor implements AsyncLifetime {
   readonly #options: InstanceDoorOptions;
   readonly #logger: Logger;
   readonly #door: HttpDoor;
-  readonly #socketPath: string;
+  #socketPath: string;
   /** The port of the previous run, where its windows look for this one. */
   readonly #earlierPort: number | null;
   #listening: UrlListening | null = null;
@@ -83,9 +90,7 @@ export class InstanceDoor implements AsyncLifetime {
   /** Without a socket the instance still works, but no second process can join it. That is logged, not fatal. */
   async open(): Promise<void> {
     try {
-      if (this.#options.platform !== 'win32') prepareSocketFolder(this.#socketPath);
-      await this.#door.listen({ socketPath: this.#socketPath });
-      if (this.#options.platform !== 'win32') chmodSync(this.#socketPath, 0o600);
+      await this.#bind().catch((cause: unknown) => this.#bindElsewhere(cause));
       this.#isOpen = true;
       this.#announce();
     } catch (cause) {
@@ -93,6 +98,21 @@ export class InstanceDoor implements AsyncLifetime {
       const reason = hint === undefined ? message : `${message} ${hint}`;
       this.#logger.log('warn', 'no local socket: other processes cannot join this instance', { reason });
     }
+  }
+
+  async #bind(): Promise<void> {
+    if (this.#options.platform !== 'win32') prepareSocketFolder(this.#socketPath);
+    await this.#door.listen({ socketPath: this.#socketPath });
+    if (this.#options.platform !== 'win32') chmodSync(this.#socketPath, 0o600);
+  }
+
+  /** The disk of the data folder may have no sockets: a stick, a network folder. */
+  #bindElsewhere(cause: unknown): Promise<void> {
+    const { home, platform, temporaryFolder } = this.#options;
+    const other = temporarySocket(home, temporaryFolder);
+    if (platform === 'win32' || other === this.#socketPath || toAppError(cause).code === 'forbidden') throw cause;
+    this.#socketPath = other;
+    return this.#bind();
   }
 
   /** Serves the same operations and the window on 127.0.0.1. Fails with `port_in_use`. */

@@ -19,6 +19,7 @@ export const taintMigrations: readonly Migration[] = sqlMigrations({
       path TEXT PRIMARY KEY, session_id TEXT NOT NULL, seq INTEGER NOT NULL, cleaned INTEGER NOT NULL DEFAULT 0
     ) STRICT, WITHOUT ROWID;
   `,
+  '0006-taint-any-case': 'CREATE INDEX IF NOT EXISTS tainted_files_any_case ON tainted_files (path COLLATE NOCASE)',
 });
 
 /** A mark that the log tells and that has no row: without it, content of others counts as the person's own. Compared with no event. */
@@ -72,7 +73,9 @@ const statements = {
     'INSERT INTO tainted_files (path, session_id, seq, cleaned) VALUES (?, ?, ?, 1) ON CONFLICT (path) DO UPDATE SET seq = excluded.seq, cleaned = 1',
   setMarked: 'UPDATE tainted_files SET cleaned = 0 WHERE path = ?',
   filesBelow: 'SELECT path FROM tainted_files WHERE path >= ? AND path < ? AND session_id <> ? AND cleaned = 0 ORDER BY path LIMIT ?',
-  file: 'SELECT path, session_id AS sessionId, seq, cleaned FROM tainted_files WHERE path = ?',
+  // Many disks find a file under any case of its letters. A mark counts for all of them, a cleaning only for the path as written.
+  file: `SELECT path, session_id AS sessionId, seq, cleaned FROM tainted_files
+    WHERE path = ? COLLATE NOCASE AND (path = ? OR cleaned = 0) ORDER BY seq DESC LIMIT 1`,
   anyFolder: "SELECT 1 FROM tainted_files WHERE cleaned = 0 AND substr(path, -1) IN ('/', '\\') LIMIT 1",
 };
 
@@ -163,7 +166,7 @@ export class TaintStore {
 
   /** Returns the session that last wrote untrusted content into the file, or null if the file is not marked. */
   writerOf(path: string): string | null {
-    const own = this.#sql.row<MarkedFile>(statements.file, path);
+    const own = this.#file(path);
     const over = this.#folderOver(path);
     const last = own === undefined || (over !== null && over.seq > own.seq) ? over : own;
     return last === null || last.cleaned === 1 ? null : last.sessionId;
@@ -205,9 +208,13 @@ export class TaintStore {
   #folderOver(path: string): MarkedFile | null {
     if (!this.#hasFolders) return null;
     const parts = path.split(/(?<=[/\\])/).slice(0, -1);
-    const above = parts.map((_, at) => this.#sql.row<MarkedFile>(statements.file, parts.slice(0, at + 1).join('')));
+    const above = parts.map((_, at) => this.#file(parts.slice(0, at + 1).join('')));
     const marked = above.filter((one) => one?.cleaned === 0);
     return marked.reduce<MarkedFile | null>((last, one) => (one !== undefined && one.seq > (last?.seq ?? -1) ? one : last), null);
+  }
+
+  #file(path: string): MarkedFile | undefined {
+    return this.#sql.row<MarkedFile>(statements.file, path, path);
   }
 
   #noteFile(path: string): void {

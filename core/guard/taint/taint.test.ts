@@ -225,6 +225,19 @@ test('a marked file whose name could be a sentence taints those who list it; oth
   expect(list('f', 'notes')).toBe(false);
 });
 
+test('a mark counts for every case of the letters, a cleaning for the path as written', () => {
+  bench.browse('a', 'example.org', 'zorgblat');
+  bench.run(bench.write('a', 'Notes/Clip.md', 'zorgblat'), 'Wrote it.');
+  const taints = (id: string, path: string): boolean => {
+    bench.run(bench.read(id, path), 'zorgblat');
+    return bench.book.isTainted(id);
+  };
+  expect([taints('b', 'Notes/Clip.md'), taints('c', 'notes/CLIP.md'), taints('d', 'notes/clip2.md')]).toEqual([true, true, false]);
+  bench.say('e', 'Write my own words in notes/clip.md');
+  bench.run(bench.write('e', 'notes/clip.md', 'my own words'), 'Wrote it.');
+  expect([taints('f', 'Notes/Clip.md'), taints('g', 'notes/clip.md')]).toEqual([true, false]);
+});
+
 test('a file written from untrusted content taints its readers until rewritten', () => {
   bench.say('a', 'Keep https://example.org/ in notes/clip.md');
   bench.browse('a', 'example.org', 'zorgblat');

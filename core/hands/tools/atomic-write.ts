@@ -6,7 +6,7 @@ import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { renameOverLater } from '../../base/rename-over.ts';
 import { fileError } from './errno.ts';
-import { errnoOf } from '../../base/errno.ts';
+import { errnoOf, ignoreUnsupported } from '../../base/errno.ts';
 import { makeParents, openPlainFile } from './open-file.ts';
 
 /**
@@ -29,8 +29,8 @@ export async function writeAtomically(real: string, content: string | Uint8Array
     try {
       await handle.writeFile(content);
       if (before !== null) {
-        await handle.chown(before.uid, before.gid).catch(ignorePermission);
-        await handle.chmod(before.mode & 0o7777);
+        await handle.chown(before.uid, before.gid).catch(ignoreUnsupported);
+        await handle.chmod(before.mode & 0o7777).catch(ignoreUnsupported);
       }
       await handle.sync();
     } finally {
@@ -73,19 +73,15 @@ async function existingFile(real: string): Promise<{ mode: number; uid: number; 
   }
 }
 
-/** Makes the rename itself durable. Windows does not support this and refuses to open folders. */
+/** Makes the rename itself durable, where the system can: the file is in place. Windows refuses to open folders. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
+  const handle = await open(folder, 'r').catch(ignoreUnsupported);
   try {
-    await handle.sync();
+    await handle?.sync().catch(ignoreUnsupported);
   } finally {
-    await handle.close();
+    await handle?.close();
   }
-}
-
-function ignorePermission(cause: unknown): void {
-  if (errnoOf(cause) !== 'EPERM' && errnoOf(cause) !== 'EINVAL') throw cause;
 }
 
 function ignoreMissing(cause: unknown): void {

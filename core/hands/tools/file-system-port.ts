@@ -1,6 +1,6 @@
 // The few queries that path resolution sends to the file system, as a port, and the real implementation. Changes nothing.
 
-import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { errnoOf } from '../../base/errno.ts';
 
 export interface PathEntry {
@@ -15,19 +15,22 @@ export interface PathFileSystem {
   lookUp(path: string): PathLookup;
   /** The target of a symbolic link, as written, or null if it is no longer a link. */
   readLink(path: string): string | null;
+  /** The name in the folder that is the same text in another Unicode form: `é` as one character or as two. Null if there is none. */
+  sameName(folder: string, name: string): string | null;
   /** The text of a small file, following links; null if it cannot be read. */
   readText(path: string): string | null;
 }
 
 const TEXT_BYTES_MAX = 256_000;
 
-export const realPathFileSystem: PathFileSystem = { lookUp, readLink, readText };
+export const realPathFileSystem: PathFileSystem = { lookUp, readLink, sameName, readText };
 
 /** Caches the answers of the first lookup. Must not be used beyond one check. */
 export function rememberLookUps(files: PathFileSystem): PathFileSystem {
   const known = new Map<string, PathLookup>();
   return {
     readLink: (path) => files.readLink(path),
+    sameName: (folder, name) => files.sameName(folder, name),
     readText: (path) => files.readText(path),
     lookUp: (path) => {
       const found = known.get(path) ?? files.lookUp(path);
@@ -52,6 +55,16 @@ function lookUp(path: string): PathLookup {
 function readLink(path: string): string | null {
   try {
     return readlinkSync(path);
+  } catch (cause) {
+    if (errnoOf(cause) === undefined) throw cause;
+    return null;
+  }
+}
+
+function sameName(folder: string, name: string): string | null {
+  try {
+    const wanted = name.normalize();
+    return readdirSync(folder).find((other) => other.normalize() === wanted) ?? null;
   } catch (cause) {
     if (errnoOf(cause) === undefined) throw cause;
     return null;

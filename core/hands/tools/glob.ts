@@ -63,8 +63,8 @@ export function createGlob(deps: { readonly paths: CheckedPaths }): ToolDefiniti
 /** Matches paths relative to the searched folder. A pattern without a slash matches names at the top only, as in a shell. */
 export function pathMatcher(pattern: string): (path: string) => boolean {
   const plain = pattern.startsWith('./') ? pattern.slice(2) : pattern;
-  const matches = globMatcher(plain);
-  return sep === '/' ? matches : (path) => matches(path.split(sep).join('/'));
+  const matches = globMatcher(plain.normalize());
+  return (path) => matches((sep === '/' ? path : path.split(sep).join('/')).normalize());
 }
 
 /** Formats a path so that the next call can use it: relative inside the workspace, absolute elsewhere. */

@@ -80,6 +80,8 @@ export function createLineCollector(data: GrepWorkerData, expression: RegExp): L
 export function grepWorkerMain(createCollector: typeof createLineCollector): void {
   const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
   const fs = process.getBuiltinModule('node:fs');
+  // In the desktop app, Electron shows *.asar files as folders. This thread reads only files of the person.
+  Object.assign(process, { noAsar: true });
   if (parentPort === null) return;
   const port = parentPort;
   const data = workerData as GrepWorkerData;

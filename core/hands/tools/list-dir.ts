@@ -75,6 +75,7 @@ function describeEntry(path: string, name: string): string {
     if (stat.isSymbolicLink()) return `${shown} -> ${printable(readlinkSync(path))}`;
     return stat.isFile() ? `${shown}  ${formatBytes(stat.size)}` : `${shown}  (not a plain file)`;
   } catch (cause) {
+    if (name.includes('\uFFFD')) return `${shown}  (its name is not UTF-8: only a command can use it)`;
     return `${shown}  (${errnoOf(cause) === 'ENOENT' ? 'removed meanwhile' : 'cannot be read'})`;
   }
 }

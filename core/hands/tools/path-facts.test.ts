@@ -78,6 +78,7 @@ test.each([
 
 test.each([
   ['NUL byte', 'a\0b', 'the path holds a NUL byte'],
+  ['half a character', 'a\ud800b', 'the path holds half of a character, which no file name can'],
   ['a very long name', 'x'.repeat(300), 'the path is longer than the file system allows'],
   ['a very long path', 'x/'.repeat(3000), 'the path is longer than the file system allows'],
   ['links in a circle', 'circle-a/x', 'symbolic links lead in circles'],
@@ -86,12 +87,29 @@ test.each([
   expect(of(given)).toEqual({ real: given, insideWorkspace: false, protectedBy });
 });
 
+test('a name is found in the other Unicode form, except by a command', () => {
+  const [one, two] = ['d\u00e9j\u00e0', 'de\u0301ja\u0300'];
+  mkdirSync(join(workspace, two));
+  writeFileSync(join(workspace, two, 'vu\u0308'), 'x');
+  expect([of(`${one}/v\u00fc`), of(`${one}/v\u00e9`), of(`${two}/vu\u0308`)]).toEqual([
+    inside(`${two}/vu\u0308`),
+    inside(`${two}/v\u00e9`),
+    inside(`${two}/vu\u0308`),
+  ]);
+  const byCommand = (path: string): string => facts.inFolder(path, workspace, 'write', facts.folders(context)).real;
+  expect([byCommand(one), byCommand(two)]).toEqual([join(workspace, one), join(workspace, two)]);
+  // A folder with both keeps them apart.
+  mkdirSync(join(workspace, one));
+  expect([of(one), of(two)]).toEqual([inside(one), inside(two)]);
+});
+
 test('an unreadable part is outside and protected', () => {
   const blind = new PathFacts({
     userHome: person,
     files: {
       lookUp: (path) => (path.endsWith('dark') ? 'unreadable' : realPathFileSystem.lookUp(path)),
       readLink: (path) => realPathFileSystem.readLink(path),
+      sameName: (folder, name) => realPathFileSystem.sameName(folder, name),
       readText: (path) => realPathFileSystem.readText(path),
     },
   });

@@ -23,6 +23,7 @@ export interface KnownFolders extends ProtectedFolders {
 
 const problems: Readonly<Record<PathProblem, string>> = {
   'nul-byte': 'the path holds a NUL byte',
+  'half-character': 'the path holds half of a character, which no file name can',
   'too-long': 'the path is longer than the file system allows',
   'link-circle': 'symbolic links lead in circles',
   unreadable: 'a part of the path cannot be looked at',
@@ -31,12 +32,15 @@ const problems: Readonly<Record<PathProblem, string>> = {
 
 export class PathFacts {
   readonly #files: PathFileSystem;
+  /** For commands, which find a file only under the name as written. */
+  readonly #exact: PathFileSystem;
   readonly #disk: GitDisk;
   readonly userHome: string;
 
   constructor(options: PathFactsOptions) {
     const { files } = options;
     this.#files = files;
+    this.#exact = { ...files, sameName: () => null };
     this.#disk = { kindOf: (path) => kindOf(files.lookUp(path)), textOf: (path) => files.readText(path) };
     this.userHome = options.userHome;
   }
@@ -50,7 +54,7 @@ export class PathFacts {
   /** Returns the facts of a path as a command in the folder `base` uses it: `~` is not expanded. */
   inFolder(given: string, base: string, access: PathFact['access'], folders: KnownFolders): PathFact {
     const path = given === '' || isAbsolute(given) ? given : `${base}${sep}${given}`;
-    return this.#factOf(given, access, resolveRealPath(path, base, this.userHome, this.#files), () => folders);
+    return this.#factOf(given, access, resolveRealPath(path, base, this.userHome, this.#exact), () => folders);
   }
 
   /** The same facts with one disk query per place, for one check of many paths. */

@@ -1,12 +1,12 @@
 // Follows a path the way the kernel does: link by link, `..` after links, even if the last parts do not exist yet. Pure over the file
 // system port; opens nothing.
 
-import { isAbsolute, join, parse, sep } from 'node:path';
+import { dirname, isAbsolute, join, parse, sep } from 'node:path';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { PathFileSystem } from './file-system-port.ts';
 
 /** Why a path has no real path. */
-export type PathProblem = 'nul-byte' | 'too-long' | 'link-circle' | 'unreadable' | 'empty';
+export type PathProblem = 'nul-byte' | 'half-character' | 'too-long' | 'link-circle' | 'unreadable' | 'empty';
 
 export interface RealPath {
   /** Absolute, without links, without `.` and `..`, without a trailing separator. */
@@ -21,11 +21,13 @@ const NAME_BYTES_MAX = 255;
 
 /**
  * Returns the real path of `given`, resolved against `base` if relative; `~` is the person's own folder. After a part that does not exist,
- * the remaining parts are taken literally.
+ * the remaining parts are taken literally. A name that exists only in another Unicode form is that name: archives made on macOS have `é` as
+ * two characters, while people and models write one.
  */
 export function resolveRealPath(given: string, base: string, userHome: string, files: PathFileSystem): Result<RealPath, PathProblem> {
   if (given === '') return err('empty');
   if (given.includes('\0')) return err('nul-byte');
+  if (!given.isWellFormed()) return err('half-character');
   if (Buffer.byteLength(given) > PATH_BYTES_MAX) return err('too-long');
   return walk(absolute(expandHome(given, userHome), base), files);
 }
@@ -80,6 +82,11 @@ function enter(part: string, state: Walk, files: PathFileSystem): PathProblem | 
   const found = files.lookUp(here);
   if (found === 'too-long' || found === 'unreadable') return found;
   if (found === 'absent') {
+    const same = /[^\0-\x7f]/.test(part) ? files.sameName(dirname(here), part) : null;
+    if (same !== null && same !== part) {
+      state.done.pop();
+      return enter(same, state, files);
+    }
     state.exists = false;
     return null;
   }

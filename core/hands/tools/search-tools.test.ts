@@ -49,6 +49,16 @@ test('glob finds files by pattern, obeying .gitignore at every depth', async () 
   expect(await glob({ pattern: '*.none', path: join(bench.root, 'outside') })).toBe('No file matches.');
 });
 
+test('a pattern finds names in both Unicode forms', async () => {
+  const folder = join(bench.root, 'outside', 'names');
+  mkdirSync(folder);
+  for (const name of ['re\u0301sume\u0301.md', 'r\u00e9sum\u00e9 2.md']) writeFileSync(join(folder, name), 'text');
+  for (const pattern of ['r\u00e9*', 're\u0301*']) {
+    expect((await glob({ pattern, path: folder })).split('\n')).toHaveLength(2);
+    expect((await grep({ pattern: 'text', glob: pattern, path: folder })).split('\n')).toHaveLength(2);
+  }
+});
+
 test('glob accepts no pattern that leaves its folder', () => {
   for (const pattern of ['../*', '/etc/*', 'a/../../*']) expect(bench.host.parse('glob', JSON.stringify({ pattern })).ok).toBe(false);
 });

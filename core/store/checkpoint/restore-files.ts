@@ -5,7 +5,7 @@ import { createHash, hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { setImmediate as giveWay } from 'node:timers/promises';
-import { errnoOf } from '../../base/errno.ts';
+import { errnoOf, ignoreUnsupported } from '../../base/errno.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -118,8 +118,9 @@ export class RestoreFiles {
       this.#staged.set(path, temporary);
       try {
         await this.#fill(handle, image);
-        if (now.owner !== null) this.#keepOwner(handle, now.owner);
-        fs.fchmodSync(handle, image.mode);
+        const { owner } = now;
+        if (owner !== null) whereSupported(() => fs.fchownSync(handle, owner.uid, owner.gid));
+        whereSupported(() => fs.fchmodSync(handle, image.mode));
         fs.fsyncSync(handle);
       } finally {
         fs.closeSync(handle);
@@ -217,14 +218,6 @@ export class RestoreFiles {
     if (this.#parts.isStopped()) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop; nothing was put back.');
   }
 
-  #keepOwner(handle: number, owner: { readonly uid: number; readonly gid: number }): void {
-    try {
-      this.#parts.fs.fchownSync(handle, owner.uid, owner.gid);
-    } catch (cause) {
-      if (errnoOf(cause) !== 'EPERM' && errnoOf(cause) !== 'EINVAL') throw cause;
-    }
-  }
-
   #syncFolders(work: readonly RestoreWork[]): void {
     for (const folder of new Set(work.map(({ path }) => dirname(path)))) {
       try {
@@ -268,5 +261,13 @@ export class RestoreFiles {
   #temporaryFor(path: string): string {
     const short = hash('sha256', basename(path), 'hex').slice(0, 12);
     return join(dirname(path), `.trayclaw-undo-${this.#name}-${short}.tmp`);
+  }
+}
+
+function whereSupported(step: () => void): void {
+  try {
+    step();
+  } catch (cause) {
+    ignoreUnsupported(cause);
   }
 }

@@ -173,6 +173,13 @@ export const sessionCommands = commandsOf('session', {
     yields: true,
     run: ({ app }) => void (app.reading.goal = { sessionId: app.route.place.sessionId ?? '', to: 'end' }),
   },
+  printSession: {
+    // The page contains only a few turns of the session, so the browser's own print would leave the others out.
+    keys: everywhere('Mod+P'),
+    isPossible: isReading,
+    yields: true,
+    run: ({ app }) => void (app.reading.goal = { sessionId: app.route.place.sessionId ?? '', to: 'paper' }),
+  },
   writeMessage: {
     keys: everywhere('M'),
     run: writeMessage,

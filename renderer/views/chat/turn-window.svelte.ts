@@ -88,6 +88,26 @@ export class TurnWindow {
     }
   }
 
+  /** Renders all turns while `work` runs, and afterwards those from before. */
+  async withAll(work: () => void): Promise<void> {
+    const [firstId, lastId] = [this.#firstId, this.#lastId];
+    const top = this.#region?.scrollTop;
+    this.#isFilling = true;
+    try {
+      this.#lastId = null;
+      for (let step = 0; step < stepsMax && this.#source().hasEarlier; step++) await this.#source().loadEarlier();
+      this.#firstId = this.#idAt(0);
+      await tick();
+      await nextFrame();
+      work();
+    } finally {
+      this.#isFilling = false;
+      [this.#firstId, this.#lastId] = [firstId, lastId];
+    }
+    await tick();
+    if (this.#region !== undefined && top !== undefined) this.#region.scrollTop = top;
+  }
+
   async toNewest(): Promise<void> {
     this.#lastId = null;
     this.#firstId = this.#idAt(Math.max(0, this.#turns.length - turnsAtFirst));

@@ -100,6 +100,7 @@ export const commands = {
   savedPrompts: 'Saved prompts',
   attachFiles: 'Attach files',
   workInFolder: 'Work in a folder…',
+  printSession: 'Print session or save it as PDF',
   exportMarkdown: 'Export session as Markdown',
   exportLines: 'Export session as JSON lines',
   deleteSession: 'Delete session',
