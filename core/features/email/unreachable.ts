@@ -21,7 +21,7 @@ const PLAIN_INSTEAD = 'ERR_SSL_WRONG_VERSION_NUMBER';
 export function unreachableWords(cause: unknown, { host, port }: MailAddress): string {
   const place = `the mail server ${host}:${port}`;
   const { code = '', originalCode, tlsFailed, reason } = cause as MailCause;
-  const system = originalCode ?? networkCode(cause);
+  const system = networkCode(cause);
   if (system === PLAIN_INSTEAD)
     return `The port ${port} of ${host} does not begin with TLS. Set security to starttls, or the port for TLS.`;
   if (tlsFailed === true || (code === 'ETLS' && originalCode === undefined)) {

@@ -3,6 +3,7 @@
 
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import { portOf } from '../../base/port-of.ts';
+import { withSystemAuthorities } from './authorities.ts';
 import { timeoutError } from './fetch-failure.ts';
 import { addressOf, openTunnel } from './proxy.ts';
 
@@ -52,9 +53,11 @@ export async function openConnection(target: ConnectionTarget, dialer: Dialer, t
   const timer = setTimeout(() => limit.abort(timeoutError(target.host, 'could not be reached', timeoutMs)), timeoutMs);
   const ended = AbortSignal.any([signal, limit.signal]);
   try {
-    const socket = target.proxy ? await reachProxy(target.proxy, target, dialer, ended) : await dialFirst(target, dialer, ended);
-    ignoreErrors(socket);
-    return target.isSecure ? ignoreErrors(await secure(socket, target, ended)) : socket;
+    return await withSystemAuthorities(async () => {
+      const socket = target.proxy ? await reachProxy(target.proxy, target, dialer, ended) : await dialFirst(target, dialer, ended);
+      ignoreErrors(socket);
+      return target.isSecure ? ignoreErrors(await secure(socket, target, ended)) : socket;
+    });
   } finally {
     clearTimeout(timer);
   }

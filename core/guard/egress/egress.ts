@@ -11,6 +11,7 @@ import { systemResolver } from './name-lookup.ts';
 import { environmentProxy, type ProxyChoice } from './proxy.ts';
 import { checkHeaders, checkMethod, type FetchMethod, type HeaderFields } from './request-headers.ts';
 
+export { withSystemAuthorities } from './authorities.ts';
 export { addressOf, environmentProxy, openTunnel, proxiedFetch, proxyHeaders, type ProxyChoice } from './proxy.ts';
 export { connectThrough, openConnection, systemDialer, type Dialer, type DialTarget } from './connect.ts';
 export type { FetchLimits } from './exchange.ts';

@@ -4,6 +4,7 @@
 import { request as requestHttp } from 'node:http';
 import type { Socket } from 'node:net';
 import { portOf } from '../../base/port-of.ts';
+import { withSystemAuthorities } from './authorities.ts';
 import { proxyAuthorization, proxyFor } from '../../base/proxy-rules.ts';
 import { AppError } from '../../contracts/errors.ts';
 
@@ -65,13 +66,20 @@ function refusal(proxy: URL, url: URL, status: number): AppError {
 /** The platform's fetch through the proxy for each address. Without a proxy it is the same call. */
 export function proxiedFetch(fetch: typeof globalThis.fetch, choose: ProxyChoice = environmentProxy): typeof globalThis.fetch {
   const dispatchers = new Map<string, Promise<unknown>>();
-  return async (input, init) => {
+  const send: typeof globalThis.fetch = async (input, init) => {
     const proxy = choose(new URL(input instanceof Request ? input.url : input));
     if (proxy === null) return fetch(input, init);
     const known = dispatchers.get(proxy.href) ?? openDispatcher(proxy);
     dispatchers.set(proxy.href, known);
     return fetch(input, { ...init, dispatcher: await known } as RequestInit);
   };
+  return (input, init) => (isRepeatable(input, init) ? withSystemAuthorities(() => send(input, init)) : send(input, init));
+}
+
+/** A stream can be sent only once, and a server that redirects may have acted before the next one turned out to be untrusted. */
+function isRepeatable(input: string | URL | Request, { method = 'GET', redirect, body }: RequestInit = {}): boolean {
+  if (input instanceof Request || body instanceof ReadableStream) return false;
+  return redirect === 'error' || redirect === 'manual' || method.toUpperCase() === 'GET';
 }
 
 async function openDispatcher(proxy: URL): Promise<unknown> {

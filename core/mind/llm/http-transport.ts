@@ -6,7 +6,7 @@ import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { buildConnector, Dispatcher, Pool } from 'undici';
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import { connectThrough, environmentProxy, proxyHeaders, type ProxyChoice } from '../../guard/egress/egress.ts';
+import { connectThrough, environmentProxy, proxyHeaders, withSystemAuthorities, type ProxyChoice } from '../../guard/egress/egress.ts';
 import { mapNetworkError } from './network-errors.ts';
 
 const CONNECTIONS_MAX = 32;
@@ -59,6 +59,10 @@ export class HttpTransport {
   async post(request: PostRequest, reader: ResponseReader, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw abortReason(signal);
     const pool = await (this.#pool ??= this.#open());
+    return withSystemAuthorities(() => this.#send(pool, request, reader, signal));
+  }
+
+  #send(pool: Pool, request: PostRequest, reader: ResponseReader, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const exchange = new Exchange(reader, signal, this.#options, { resolve, reject });
       const relayed = this.#relayHeaders;
