@@ -30,7 +30,11 @@ test.each([
   ['UND_ERR_CONNECT_TIMEOUT', 'The server x did not answer in time.', true],
   ['UND_ERR_HEADERS_TIMEOUT', 'The server x did not answer in time.', false],
   ['ECONNRESET', 'The server x closed the connection.', false],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'The certificate of the server x cannot be trusted (DEPTH_ZERO_SELF_SIGNED_CERT).', true],
+  [
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    /^The certificate of the server x cannot be trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)\. If .* NODE_EXTRA_CA_CERTS\.$/,
+    true,
+  ],
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', /^No secure connection to the server x could be made/, false],
   ['HPE_INVALID_CONSTANT', 'The server x did not answer in valid HTTP.', false],
   ['EOTHER', 'The server x could not be reached (EOTHER).', false],

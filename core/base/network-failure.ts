@@ -51,13 +51,20 @@ const byPattern: readonly (readonly [RegExp, NetworkFailure])[] = [
   [/SSL|TLS/, 'encryption'],
 ];
 
+/** The codes of a certificate that only an authority unknown to this program has signed. */
+const unknownAuthority = /^UNABLE_TO_GET_ISSUER_CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$|SELF_SIGNED_CERT/;
+
+const installIt =
+  ' If a company or a server of your own signed it, install the certificate of its authority on this computer, or name its file in' +
+  ' NODE_EXTRA_CA_CERTS.';
+
 const sentences: Readonly<Record<NetworkFailure, (place: string, code: string) => string>> = {
   refused: (place) => `Nothing answers at ${place}.`,
   unreachable: (place) => `${capital(place)} cannot be reached from this computer.`,
   'unknown-host': (place) => `The host of ${place} cannot be found.`,
   timeout: (place) => `${capital(place)} did not answer in time.`,
   closed: (place) => `${capital(place)} closed the connection.`,
-  certificate: (place, code) => `The certificate of ${place} cannot be trusted (${code}).`,
+  certificate: (place, code) => `The certificate of ${place} cannot be trusted (${code}).${isUnknownAuthority(code) ? installIt : ''}`,
   encryption: (place, code) => `No secure connection to ${place} could be made (${code}).`,
   'not-http': (place) => `${capital(place)} did not answer in valid HTTP.`,
   headers: (place) => `${capital(place)} sent more headers than are read.`,
@@ -78,6 +85,10 @@ export function networkSentence(code: string | null, place: string): string {
   return `${capital(place)} could not be reached${code === null ? '' : ` (${code})`}.`;
 }
 
+export function isUnknownAuthority(code: string | null): boolean {
+  return code !== null && unknownAuthority.test(code);
+}
+
 /** True if no byte of the request was sent, so that a second attempt cannot do anything twice. */
 export function isNeverSent(code: string | null): boolean {
   const kind = networkFailure(code);
@@ -96,8 +107,9 @@ export function networkCode(cause: unknown): string | null {
 
 function codesOf(cause: unknown, depth: number): string[] {
   if (depth > CAUSE_DEPTH_MAX || typeof cause !== 'object' || cause === null) return [];
-  const { code, name, cause: inner } = cause as { code?: unknown; name?: unknown; cause?: unknown };
-  const own = typeof code === 'string' ? [code] : [];
+  const { originalCode, code, name, cause: inner } = cause as Readonly<Record<string, unknown>>;
+  // nodemailer replaces the code of the system and keeps it here.
+  const own = [originalCode, code].filter((one) => typeof one === 'string');
   // In some versions, errors of the HTTP parser have no code.
   const parser = name === 'HTTPParserError' ? ['HPE_INVALID'] : [];
   const parts: readonly unknown[] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [];

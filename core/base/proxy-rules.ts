@@ -8,7 +8,7 @@ export type ProxyVariables = Readonly<Record<string, string | undefined>>;
 
 /**
  * The proxy's URL, or null to connect directly, which is always so for this computer. A value without a scheme is taken as http. A value
- * that is not an address, or one of a proxy that does not speak HTTP, counts as absent.
+ * that is not an address, or one of a proxy that speaks neither HTTP nor SOCKS5, counts as absent.
  */
 export function proxyFor(url: URL, variables: ProxyVariables): URL | null {
   if (isLoopbackHost(url.hostname)) return null;
@@ -16,6 +16,15 @@ export function proxyFor(url: URL, variables: ProxyVariables): URL | null {
   const given = valueOf(variables, isSecure ? 'HTTPS_PROXY' : 'HTTP_PROXY') || valueOf(variables, 'ALL_PROXY');
   const proxy = given === '' ? null : parse(given);
   return proxy === null || isExempt(url, valueOf(variables, 'NO_PROXY')) ? null : proxy;
+}
+
+export function isSocks({ protocol }: URL): boolean {
+  return protocol === 'socks5:' || protocol === 'socks5h:';
+}
+
+/** Whether the proxy takes the request itself, with the whole address, instead of opening a tunnel. */
+export function relays(proxy: URL, url: URL): boolean {
+  return url.protocol === 'http:' && !isSocks(proxy);
 }
 
 /** The value of `Proxy-Authorization`, or null for a proxy without a user. */
@@ -33,7 +42,7 @@ function parse(given: string): URL | null {
   const text = given.includes('://') ? given : `http://${given}`;
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
-  return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
+  return url.protocol === 'http:' || url.protocol === 'https:' || isSocks(url) ? url : null;
 }
 
 /** Each entry is `*`, a host with everything below it, an address, or a network such as 10.0.0.0/8; a port may follow. */

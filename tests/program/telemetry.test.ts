@@ -180,6 +180,17 @@ test('after wrong keys export waits for a person, and nothing is lost', async ()
   expect(receiver.spans).toEqual([]);
 });
 
+test('a receiver that takes no JSON is named, and nothing is lost', async () => {
+  const { receiver, open } = await rig(otlp);
+  receiver.failing = { status: 415 };
+  const claw = await open();
+  await claw.ask('Hello');
+  const problem = expect.stringContaining('does not take JSON') as string;
+  expect(await claw.op('telemetry.flush', {})).toMatchObject({ sent: 0, pending: 1, problem });
+  receiver.failing = null;
+  expect(await claw.op('telemetry.flush', {})).toMatchObject({ sent: 1, pending: 0 });
+});
+
 test('without a receiver nothing is sent, and flush says what to configure', async () => {
   const { receiver, open } = await rig(() => ({}));
   const claw = await open();

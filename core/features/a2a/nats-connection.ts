@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { AuthorizationError, connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import type { A2aConfig } from '../../contracts/features/a2a.ts';
+import { withSystemAuthorities } from '../../guard/egress/egress.ts';
 
 type Config = NonNullable<A2aConfig['nats']>;
 type Resolve = (ref: string) => Promise<string>;
@@ -14,7 +15,7 @@ export async function connectToServer(
   { servers, user, password, token, credentials, tls }: Config,
   { name, timeoutMs, resolve }: { readonly name: string; readonly timeoutMs: number; readonly resolve: Resolve },
 ): Promise<NatsConnection> {
-  return connect({
+  const options = {
     servers: servers.split(',').map((server) => server.trim()),
     name,
     timeout: timeoutMs,
@@ -25,7 +26,8 @@ export async function connectToServer(
     ...(token === undefined ? {} : { token: await resolve(token) }),
     ...(credentials === undefined ? {} : { authenticator: credsAuthenticator(await credentialsOf(credentials, resolve)) }),
     ...(tls === undefined ? {} : { tls: await securityOf(tls, servers, resolve) }),
-  });
+  };
+  return withSystemAuthorities(() => connect(options));
 }
 
 /** Adds the final newline that the client requires after the last line, since secret values are stored without one. */

@@ -90,7 +90,7 @@ class DiscordRun {
 
   async serve(signal: AbortSignal): Promise<void> {
     const { settings, secrets } = this.#deps;
-    const { rest, gateway, keepErrors } = await connect(settings, await secrets.resolve(settings.token));
+    const { rest, gateway, keepErrors } = await connect(settings, await secrets.resolve(settings.token), this.#deps.fetch);
     let fail = (_cause: unknown): void => undefined;
     const lost = new Promise<never>((_resolve, reject) => {
       fail = reject;
@@ -267,7 +267,7 @@ function isPress(interaction: APIInteraction): interaction is APIMessageComponen
 }
 
 /** Loads the library on first use. The gateway resumes a lost connection without a gap. */
-async function connect({ apiRoot, groups }: DiscordConfig, token: string): Promise<Connected> {
+async function connect({ apiRoot, groups }: DiscordConfig, token: string, fetch: typeof globalThis.fetch): Promise<Connected> {
   const [{ REST: Rest }, { WebSocketManager: Manager, SimpleShardingStrategy: Strategy }] = await Promise.all([
     import('@discordjs/rest'),
     import('@discordjs/ws'),
@@ -279,6 +279,8 @@ async function connect({ apiRoot, groups }: DiscordConfig, token: string): Promi
     retries: 0,
     timeout: CALL_MS,
     rejectOnRateLimit: () => true,
+    makeRequest: (url, { method, headers, body, signal }) =>
+      fetch(url, { method, headers, body, signal, redirect: 'error' } as RequestInit),
   }).setToken(token);
   const intents =
     GatewayIntentBits.DirectMessages |

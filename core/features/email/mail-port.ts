@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import type { ChannelPort, ChatDesk, OutboundPart, SendOutcome } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EmailConfig } from '../../contracts/features/email.ts';
+import { withSystemAuthorities } from '../../guard/egress/egress.ts';
 import { sentNote } from './read-mail.ts';
 import { unreachableWords, type MailAddress } from './unreachable.ts';
 
@@ -54,7 +55,7 @@ async function send(deps: MailPortDeps, part: OutboundPart, signal: AbortSignal)
   const stop = (): void => transport.close();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    await transport.sendMail({ envelope: { from: deps.settings.address, to: [part.item.to.chatId] }, raw });
+    await withSystemAuthorities(() => transport.sendMail({ envelope: { from: deps.settings.address, to: [part.item.to.chatId] }, raw }));
     const { threadId } = part.item.to;
     if (threadId !== undefined) deps.desk.setNote(sentNote(messageId), threadId);
     return { kind: 'sent', messageId };
@@ -87,7 +88,7 @@ export async function verifySending(deps: MailPortDeps, signal: AbortSignal): Pr
   const stop = (): void => transport.close();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    await transport.verify();
+    await withSystemAuthorities(() => transport.verify());
   } catch (cause) {
     const outcome = outcomeOf(cause, false, deps.settings.smtp);
     const message = outcome.kind === 'refused' ? outcome.error : 'The mail server did not answer.';

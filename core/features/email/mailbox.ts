@@ -5,6 +5,7 @@ import type { ImapFlow } from 'imapflow';
 import type { ChatDesk } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EmailConfig } from '../../contracts/features/email.ts';
+import { withSystemAuthorities } from '../../guard/egress/egress.ts';
 import { unreachableWords } from './unreachable.ts';
 import { openingQuery, openMail, readMail, threadOf, type Opened, type Trust } from './read-mail.ts';
 
@@ -33,8 +34,18 @@ const BATCH = 50;
 const OVERHEAD_BYTES = 200_000;
 const DAY_MS = 86_400_000;
 
+type Account = Pick<MailboxDeps, 'settings' | 'password'>;
+
+export async function connectMailbox(account: Account, signal: AbortSignal): Promise<ImapFlow> {
+  try {
+    return await withSystemAuthorities(() => openMailbox(account, signal));
+  } catch (cause) {
+    throw readFailure(cause, account.settings);
+  }
+}
+
 /** The IMAP library is loaded on first use. */
-export async function connectMailbox({ settings, password }: MailboxDeps, signal: AbortSignal): Promise<ImapFlow> {
+async function openMailbox({ settings, password }: Account, signal: AbortSignal): Promise<ImapFlow> {
   const { ImapFlow: Client } = await import('imapflow');
   const { host, port, security, user = settings.address } = settings.imap;
   const client = new Client({
@@ -59,7 +70,7 @@ export async function connectMailbox({ settings, password }: MailboxDeps, signal
     await client.mailboxOpen(settings.folder);
   } catch (cause) {
     client.close();
-    throw readFailure(cause, settings);
+    throw cause;
   }
   return client;
 }

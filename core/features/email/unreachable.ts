@@ -1,6 +1,6 @@
 // Explains why a mail server could not be connected to, for the person who sets it up. Reads the errors of both mail libraries.
 
-import { networkCode, networkSentence } from '../../base/network-failure.ts';
+import { networkCode, networkFailure, networkSentence } from '../../base/network-failure.ts';
 
 export interface MailAddress {
   readonly host: string;
@@ -21,9 +21,10 @@ const PLAIN_INSTEAD = 'ERR_SSL_WRONG_VERSION_NUMBER';
 export function unreachableWords(cause: unknown, { host, port }: MailAddress): string {
   const place = `the mail server ${host}:${port}`;
   const { code = '', originalCode, tlsFailed, reason } = cause as MailCause;
-  const system = originalCode ?? networkCode(cause);
+  const system = networkCode(cause);
   if (system === PLAIN_INSTEAD)
     return `The port ${port} of ${host} does not begin with TLS. Set security to starttls, or the port for TLS.`;
+  if (networkFailure(system) === 'certificate') return networkSentence(system, place);
   if (tlsFailed === true || (code === 'ETLS' && originalCode === undefined)) {
     return `No secure connection to ${place} could be made: it offers no STARTTLS. Set security to tls, with the port for it.`;
   }

@@ -57,7 +57,9 @@ const CALL_SECONDS = 60;
 
 export async function createBotApi(token: string, apiRoot: string, send: typeof fetch): Promise<BotApi> {
   const grammy = await import('grammy/web');
-  const api = new grammy.Api(token, { apiRoot, timeoutSeconds: CALL_SECONDS, fetch: send });
+  // The API never redirects.
+  const baseFetchConfig = { redirect: 'error' };
+  const api = new grammy.Api(token, { apiRoot, timeoutSeconds: CALL_SECONDS, fetch: send, baseFetchConfig });
   const plain = telegramCalls(api, (bytes, name) => new grammy.InputFile(bytes, inQuotes(name)));
   return {
     ...plain,

@@ -32,10 +32,10 @@ export interface ReceiverDeps {
 
 const limits = { connectMs: 10_000, headersMs: 30_000, idleMs: 30_000, totalMs: 60_000, bytesMax: 1024 * 1024 };
 /**
- * Statuses that are retried. OTLP defines which ones are retryable. 401, 403 and 404 are included because a person can fix the credentials
- * or the address. Any other 4xx status is final.
+ * Statuses that are retried. OTLP defines which ones are retryable. 401, 403, 404 and 415 are included because a person can fix the
+ * credentials, the address or the formats that the receiver takes. Any other 4xx status is final.
  */
-const mendable = new Set([401, 403, 404, 408, 429, 500, 502, 503, 504]);
+const mendable = new Set([401, 403, 404, 408, 415, 429, 500, 502, 503, 504]);
 const RETRY_AFTER_MAX_MS = 60 * 60_000;
 
 export function otlpReceiver(config: NonNullable<TelemetryConfig['otlp']>, { resource, resolve }: ReceiverDeps): Receiver {
@@ -113,10 +113,16 @@ async function post(url: string, body: object, headers: () => Promise<Record<str
   }
 }
 
+const whyNot: Readonly<Record<number, string>> = {
+  401: 'refused the keys (401).',
+  403: 'refused the keys (403).',
+  415: 'does not take JSON with gzip (415): name an endpoint that does, such as an OpenTelemetry collector.',
+};
+
 function deliveryOf(answer: FetchAnswer): Delivery {
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'taken', rejectedSpans: rejectedIn(answer) };
-  const why = status === 401 || status === 403 ? `refused the keys (${status}).` : `answered ${status}${reasonIn(answer)}.`;
+  const why = whyNot[status] ?? `answered ${status}${reasonIn(answer)}.`;
   if (mendable.has(status) || status >= 500 || status < 400)
     return { kind: 'later', why, waitMs: retryAfter(answer.headers['retry-after']) };
   return { kind: 'refused' };

@@ -2,7 +2,10 @@
 // resolve names.
 
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
+import type { buildConnector } from 'undici';
 import { portOf } from '../../base/port-of.ts';
+import { relays } from '../../base/proxy-rules.ts';
+import { withSystemAuthorities } from './authorities.ts';
 import { timeoutError } from './fetch-failure.ts';
 import { addressOf, openTunnel } from './proxy.ts';
 
@@ -32,7 +35,7 @@ export interface ConnectionTarget {
   readonly isSecure: boolean;
   /** Certificate authorities (PEM) in addition to those Node trusts. */
   readonly authorities: readonly string[];
-  /** The proxy to go through instead of connecting to the addresses; a connection that is not secure then ends at the proxy. */
+  /** The proxy to go through instead of connecting to the addresses; one that the proxy relays ends there. */
   readonly proxy?: URL | null;
 }
 
@@ -40,6 +43,21 @@ export interface ConnectionTarget {
 export function connectThrough(proxy: URL, url: URL, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
   const target = { host: url.hostname, port: portOf(url), addresses: [], isSecure: url.protocol === 'https:', authorities: [], proxy };
   return openConnection(target, systemDialer, timeoutMs, signal);
+}
+
+/** Opens the connections of an HTTP client through a proxy. */
+export function connectorThrough(proxy: URL, timeoutMs: number): buildConnector.connector {
+  const connect = async ({ protocol, host = '' }: buildConnector.Options, callback: buildConnector.Callback): Promise<void> => {
+    let socket;
+    try {
+      socket = await connectThrough(proxy, new URL(`${protocol}//${host}`), timeoutMs, new AbortController().signal);
+    } catch (cause) {
+      callback(cause instanceof Error ? cause : new Error(String(cause)), null);
+      return;
+    }
+    callback(null, socket);
+  };
+  return (options, callback) => void connect(options, callback);
 }
 
 /** How long an attempt may run before the next address is tried as well (RFC 8305). */
@@ -52,16 +70,19 @@ export async function openConnection(target: ConnectionTarget, dialer: Dialer, t
   const timer = setTimeout(() => limit.abort(timeoutError(target.host, 'could not be reached', timeoutMs)), timeoutMs);
   const ended = AbortSignal.any([signal, limit.signal]);
   try {
-    const socket = target.proxy ? await reachProxy(target.proxy, target, dialer, ended) : await dialFirst(target, dialer, ended);
-    ignoreErrors(socket);
-    return target.isSecure ? ignoreErrors(await secure(socket, target, ended)) : socket;
+    return await withSystemAuthorities(async () => {
+      const socket = target.proxy ? await reachProxy(target.proxy, target, dialer, ended) : await dialFirst(target, dialer, ended);
+      ignoreErrors(socket);
+      return target.isSecure ? ignoreErrors(await secure(socket, target, ended)) : socket;
+    });
   } finally {
     clearTimeout(timer);
   }
 }
 
 function reachProxy(proxy: URL, { host, port, isSecure }: ConnectionTarget, dialer: Dialer, signal: AbortSignal): Promise<Socket> {
-  if (isSecure) return openTunnel(proxy, new URL(`https://${host}:${port}`), signal);
+  const url = new URL(`${isSecure ? 'https' : 'http'}://${host}:${port}`);
+  if (!relays(proxy, url)) return openTunnel(proxy, url, signal);
   const { hostname, port: own } = addressOf(proxy);
   const itself = { host: proxy.hostname, port: own, addresses: [hostname], isSecure: proxy.protocol === 'https:', authorities: [] };
   return dialFirst(itself, dialer, signal).then((socket) => (itself.isSecure ? secure(ignoreErrors(socket), itself, signal) : socket));

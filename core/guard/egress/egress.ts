@@ -11,8 +11,10 @@ import { systemResolver } from './name-lookup.ts';
 import { environmentProxy, type ProxyChoice } from './proxy.ts';
 import { checkHeaders, checkMethod, type FetchMethod, type HeaderFields } from './request-headers.ts';
 
-export { addressOf, environmentProxy, openTunnel, proxiedFetch, proxyHeaders, type ProxyChoice } from './proxy.ts';
-export { connectThrough, openConnection, systemDialer, type Dialer, type DialTarget } from './connect.ts';
+export { withSystemAuthorities } from './authorities.ts';
+export { addressOf, environmentProxy, openTunnel, proxyHeaders, type ProxyChoice } from './proxy.ts';
+export { proxiedFetch } from './proxied-fetch.ts';
+export { connectorThrough, connectThrough, openConnection, systemDialer, type Dialer, type DialTarget } from './connect.ts';
 export type { FetchLimits } from './exchange.ts';
 export { systemResolver } from './name-lookup.ts';
 export { carriesCredential, fetchMethods, refuseHeader } from './request-headers.ts';

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Client } from 'undici';
 import { portOf } from '../../base/port-of.ts';
+import { relays } from '../../base/proxy-rules.ts';
 import { openConnection, type Dialer } from './connect.ts';
 import { mapFailure, timeoutError } from './fetch-failure.ts';
 import { proxyHeaders, type ProxyChoice } from './proxy.ts';
@@ -67,7 +68,7 @@ export async function exchange(
     socket = await openConnection(target, ports.dialer, limits.connectMs, signal);
     client = await createClient(url, socket);
     const answer = await firstHeaders(
-      send(client, request, ports.userAgent, isSecure ? null : proxy),
+      send(client, request, ports.userAgent, proxy !== null && relays(proxy, url) ? proxy : null),
       limits.headersMs,
       url.hostname,
       signal,
@@ -103,7 +104,7 @@ async function createClient(url: URL, socket: Socket): Promise<Client> {
   });
 }
 
-/** `proxy` is the other end of a connection that is not secure; it takes the whole address (RFC 9112). */
+/** `proxy` is the other end of a relayed connection; it takes the whole address (RFC 9112). */
 function send(client: Client, { url, method, headers, body }: ExchangeRequest, userAgent: string, proxy: URL | null) {
   const path = url.pathname + url.search;
   return (signal: AbortSignal): Promise<RawAnswer> =>

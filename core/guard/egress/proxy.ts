@@ -1,11 +1,12 @@
-// Connects through the proxy that the environment names: a tunnel for a secure address, and a fetch that uses one. Decides nothing about
-// addresses; the proxy resolves the names that it is given.
+// The proxy that the environment names, and a tunnel through it. Decides nothing about addresses; the proxy resolves the names that it is
+// given.
 
 import { request as requestHttp } from 'node:http';
 import type { Socket } from 'node:net';
 import { portOf } from '../../base/port-of.ts';
-import { proxyAuthorization, proxyFor } from '../../base/proxy-rules.ts';
+import { isSocks, proxyAuthorization, proxyFor } from '../../base/proxy-rules.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { openSocksTunnel } from './socks.ts';
 
 /** Null to connect directly. */
 export type ProxyChoice = (url: URL) => URL | null;
@@ -18,8 +19,9 @@ export function proxyHeaders(proxy: URL): Readonly<Record<string, string>> {
   return authorization === null ? {} : { 'proxy-authorization': authorization };
 }
 
-/** Opens a tunnel to the host of `url` (CONNECT, RFC 9110). Fails with `fetch_failed` if the proxy refuses, or with the socket's error. */
+/** Opens a tunnel to the host of `url`: SOCKS5, or CONNECT (RFC 9110). Fails with `fetch_failed` if the proxy refuses, or with the socket's error. */
 export async function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket> {
+  if (isSocks(proxy)) return openSocksTunnel(proxy, url, signal);
   // Imported lazily: with its certificates it takes 5 MB.
   const send = proxy.protocol === 'https:' ? (await import('node:https')).request : requestHttp;
   const target = `${url.hostname}:${portOf(url)}`;
@@ -60,24 +62,4 @@ function refusal(proxy: URL, url: URL, status: number): AppError {
       ? 'Put the user and password into the address of the proxy: http://user:password@host:port.'
       : 'Allow the host in the proxy, or name it in NO_PROXY to connect directly.';
   return new AppError('fetch_failed', message, { data: { reason: 'proxy' }, hint });
-}
-
-/** The platform's fetch through the proxy for each address. Without a proxy it is the same call. */
-export function proxiedFetch(fetch: typeof globalThis.fetch, choose: ProxyChoice = environmentProxy): typeof globalThis.fetch {
-  const dispatchers = new Map<string, Promise<unknown>>();
-  return async (input, init) => {
-    const proxy = choose(new URL(input instanceof Request ? input.url : input));
-    if (proxy === null) return fetch(input, init);
-    const known = dispatchers.get(proxy.href) ?? openDispatcher(proxy);
-    dispatchers.set(proxy.href, known);
-    return fetch(input, { ...init, dispatcher: await known } as RequestInit);
-  };
-}
-
-async function openDispatcher(proxy: URL): Promise<unknown> {
-  const { Dispatcher1Wrapper, ProxyAgent } = await import('undici');
-  const token = proxyAuthorization(proxy);
-  const agent = new ProxyAgent({ uri: proxy.origin, proxyTunnel: false, ...(token === null ? {} : { token }) });
-  // The fetch of Node up to 25 speaks the earlier interface of dispatchers.
-  return Number(process.versions['undici']?.split('.')[0] ?? 0) < 8 ? new Dispatcher1Wrapper(agent) : agent;
 }

@@ -4,9 +4,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { buildConnector, Dispatcher, Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
+import { relays } from '../../base/proxy-rules.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import { connectThrough, environmentProxy, proxyHeaders, type ProxyChoice } from '../../guard/egress/egress.ts';
+import { connectorThrough, environmentProxy, proxyHeaders, withSystemAuthorities, type ProxyChoice } from '../../guard/egress/egress.ts';
 import { mapNetworkError } from './network-errors.ts';
 
 const CONNECTIONS_MAX = 32;
@@ -49,7 +50,7 @@ export class HttpTransport {
     this.#options = options;
     const origin = new URL(options.origin);
     this.#proxy = (options.proxy ?? environmentProxy)(origin);
-    this.#relayHeaders = this.#proxy !== null && origin.protocol === 'http:' ? Object.entries(proxyHeaders(this.#proxy)).flat() : null;
+    this.#relayHeaders = this.#proxy !== null && relays(this.#proxy, origin) ? Object.entries(proxyHeaders(this.#proxy)).flat() : null;
   }
 
   /**
@@ -59,6 +60,10 @@ export class HttpTransport {
   async post(request: PostRequest, reader: ResponseReader, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw abortReason(signal);
     const pool = await (this.#pool ??= this.#open());
+    return withSystemAuthorities(() => this.#send(pool, request, reader, signal));
+  }
+
+  #send(pool: Pool, request: PostRequest, reader: ResponseReader, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const exchange = new Exchange(reader, signal, this.#options, { resolve, reject });
       const relayed = this.#relayHeaders;
@@ -83,27 +88,12 @@ export class HttpTransport {
       allowH2: false,
       useMilo: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connect: this.#proxy === null ? { timeout } : throughProxy(this.#proxy, new URL(this.#options.origin), timeout),
+      connect: this.#proxy === null ? { timeout } : connectorThrough(this.#proxy, timeout),
       // The router enforces the time limits; a slow local model may think for longer than the client's own defaults.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
-}
-
-/** Opens the connections of a pool through a proxy. */
-function throughProxy(proxy: URL, origin: URL, timeoutMs: number): buildConnector.connector {
-  const connect = async (callback: buildConnector.Callback): Promise<void> => {
-    let socket;
-    try {
-      socket = await connectThrough(proxy, origin, timeoutMs, new AbortController().signal);
-    } catch (cause) {
-      callback(cause instanceof Error ? cause : new Error(String(cause)), null);
-      return;
-    }
-    callback(null, socket);
-  };
-  return (_options, callback) => void connect(callback);
 }
 
 interface Outcome {

@@ -3,7 +3,8 @@
 
 import { request as requestHttp, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { parseJson } from '../../base/json.ts';
-import { addressOf, connectThrough, environmentProxy, proxyHeaders } from '../../guard/egress/egress.ts';
+import { relays } from '../../base/proxy-rules.ts';
+import { addressOf, connectThrough, environmentProxy, proxyHeaders, withSystemAuthorities } from '../../guard/egress/egress.ts';
 
 const CONNECT_MS = 15_000;
 
@@ -24,9 +25,13 @@ export interface WholeAnswer {
 }
 
 /** Returns the whole answer. Rejects if the signal aborts, the connection fails or breaks off, or the answer is longer than `bytesMax`. */
-export async function requestOnce(url: URL, { method, headers = {}, body, bytesMax, signal }: SingleRequest): Promise<WholeAnswer> {
+export function requestOnce(url: URL, request: SingleRequest): Promise<WholeAnswer> {
+  return withSystemAuthorities(() => sendOnce(url, request));
+}
+
+async function sendOnce(url: URL, { method, headers = {}, body, bytesMax, signal }: SingleRequest): Promise<WholeAnswer> {
   const proxy = environmentProxy(url);
-  const isRelayed = proxy !== null && url.protocol === 'http:';
+  const isRelayed = proxy !== null && relays(proxy, url);
   const send = (isRelayed ? proxy : url).protocol === 'http:' ? requestHttp : await secureRequest();
   const way = proxy === null ? {} : isRelayed ? { ...addressOf(proxy), path: url.href } : await tunnelled(proxy, url, signal);
   return new Promise((resolve, reject) => {

@@ -73,6 +73,7 @@ export interface TestCertificates {
   readonly ca: string;
   /** Configuration lines of a server that presents its certificate and requires one from clients. */
   readonly config: string;
+  readonly server: { readonly cert: string; readonly key: string };
   readonly client: { readonly cert: string; readonly key: string };
 }
 
@@ -92,6 +93,7 @@ export function testCertificates(): TestCertificates {
   return {
     ca: file('ca.pem'),
     config: `tls { cert_file: "${file('server.pem')}", key_file: "${file('server.key')}", ca_file: "${file('ca.pem')}", verify: true }`,
+    server: { cert: readFileSync(file('server.pem'), 'utf8'), key: readFileSync(file('server.key'), 'utf8') },
     client: { cert: file('client.pem'), key: readFileSync(file('client.key'), 'utf8') },
   };
 }

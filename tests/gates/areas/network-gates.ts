@@ -138,7 +138,7 @@ export const networkGates: readonly Gate[] = [
     name: 'network/proxy-password',
     prevents: 'the password of a proxy is sent to a server that is reached directly',
     file: 'core/guard/egress/exchange.ts',
-    text: 'isSecure ? null : proxy',
+    text: 'proxy !== null && relays(proxy, url) ? proxy : null',
     instead: 'proxy',
     suites: ['core/guard/egress/proxy.test.ts'],
     only: 'a secure address goes through a tunnel',
