@@ -82,8 +82,9 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
   const quote =
     said === null || said === '' || code === 'model_auth' ? '' : ` It says: ${asSentence(withoutSecrets(said, failure.secrets))}`;
   const retryAfterMs = readRetryAfterMs(failure.headers, failure.nowMs, failure.body);
-  const elsewhere = leadsElsewhere(failure);
-  return new AppError(code, elsewhere ?? sentences[code](failure.provider, failure.modelId) + quote, {
+  const elsewhere = leadsElsewhere(failure) ?? (code === 'model_auth' && failure.status === 403 ? pageIn(failure) : null);
+  const asked = code === 'model_auth' && elsewhere !== null ? 'model_rejected' : code;
+  return new AppError(asked, elsewhere ?? sentenceOf(code, failure, said ?? '') + quote, {
     isRetryable: retryable.has(code),
     data: {
       provider: failure.provider,
@@ -97,15 +98,34 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
   });
 }
 
+/** What vendors say of a key, in our words: theirs repeat parts of it. */
+const keySentences: readonly (readonly [words: RegExp, sentence: (provider: string) => string])[] = [
+  [/\bexpired\b/i, (provider) => `${provider} says that the key has expired.`],
+  [/deactivated|disabled|suspended|revoked/i, (provider) => `${provider} says that the key or its account is disabled.`],
+  [/missing scopes|insufficient permissions/i, (provider) => `${provider} says that the key lacks a permission for this.`],
+];
+const closedModel = /must be verified to use|do(?:es)? not have access to (?:the )?model/i;
+
+function sentenceOf(code: FailureCode, { provider, modelId }: VendorFailure, said: string): string {
+  const ofKey = code === 'model_auth' ? keySentences.find(([words]) => words.test(said)) : undefined;
+  if (ofKey !== undefined) return ofKey[1](provider);
+  if (code === 'model_unknown' && closedModel.test(said)) return `${provider} does not let this account use the model "${modelId}".`;
+  return sentences[code](provider, modelId);
+}
+
 const refusalHint = 'Say it in other words, or choose another model for this message.';
 
-const elsewhereHint = 'Check the baseUrl of this provider, and whether a sign-in page or a proxy is in between.';
+export const elsewhereHint = 'Check the baseUrl of this provider, and whether a sign-in page or a proxy is in between.';
 
 /** Describes a redirect, which is not followed: the key and the conversation are sent only to the address in the settings. */
 function leadsElsewhere({ provider, status, headers, secrets }: VendorFailure): string | null {
   if (status < 300 || status > 399) return null;
   const to = text(headers.location);
   return `${provider} sends to another address${to === '' ? '' : `, ${withoutSecrets(to, secrets)}`}; that is not followed.`;
+}
+
+function pageIn({ provider, body }: VendorFailure): string | null {
+  return typeof body === 'string' && isWebPage(body) ? `A web page answers in place of ${provider}.` : null;
 }
 
 /** The program does not wait that long, so the hint says how long to wait. */
@@ -150,7 +170,7 @@ export interface VendorError {
  */
 export function readVendorError(body: unknown): VendorError {
   if (Array.isArray(body)) return readVendorError((body as unknown[])[0]);
-  if (typeof body === 'string') return { type: '', code: '', message: looksLikeHtml(body) ? '' : body.trim() };
+  if (typeof body === 'string') return { type: '', code: '', message: isWebPage(body) ? '' : body.trim() };
   if (!isPlainObject(body)) return { type: '', code: '', message: '' };
   const inner = body['error'];
   if (typeof inner === 'string') return { type: text(body['type']), code: text(body['code']), message: inner };
@@ -170,7 +190,7 @@ function messageOf(source: Record<string, unknown>): string {
   const raw = isPlainObject(metadata) ? text(metadata['raw']) : '';
   if (raw === '') return said;
   const parsed = parseJson(raw);
-  const behind = parsed.ok ? readVendorError(parsed.value).message : looksLikeHtml(raw) ? '' : raw;
+  const behind = parsed.ok ? readVendorError(parsed.value).message : isWebPage(raw) ? '' : raw;
   return behind === '' ? said : `${said}: ${behind}`;
 }
 
@@ -204,7 +224,7 @@ function asSentence(said: string): string {
   return /[.!?…]["')]? ?$/.test(said) ? said.trimEnd() : `${said.trimEnd()}.`;
 }
 
-function looksLikeHtml(body: string): boolean {
+export function isWebPage(body: string): boolean {
   return /^\s*<(!doctype|html|head|body)/i.test(body);
 }
 
