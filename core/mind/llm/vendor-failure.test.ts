@@ -74,7 +74,7 @@ test.each([
 });
 
 test.each<[number, unknown, object]>([
-  [401, openAiBody('api_key_expired', 'Your API key sk-very*****-key has expired.'), { code: 'model_auth', message: 'lab says that the key has expired.' }], // prettier-ignore
+  [401, openAiBody('api_key_expired', 'Your API key sk-very*****-key has expired.'), { code: 'model_auth', message: 'lab says that the key has expired.', hint: expect.stringContaining('new key') as string }], // prettier-ignore
   [401, openAiBody('account_deactivated', 'The OpenAI account has been deactivated.'), { code: 'model_auth', message: 'lab says that the key or its account is disabled.' }], // prettier-ignore
   [403, openAiBody(null, 'You have insufficient permissions for this operation. Missing scopes: model.request.'), { code: 'model_auth', message: 'lab says that the key lacks a permission for this.' }], // prettier-ignore
   [403, '<html><title>Blocked</title></html>', { code: 'model_rejected', message: 'A web page answers in place of lab.', hint: expect.stringContaining('a proxy') as string }], // prettier-ignore

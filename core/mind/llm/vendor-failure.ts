@@ -99,16 +99,28 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
 }
 
 /** What vendors say of a key, in our words: theirs repeat parts of it. */
-const keySentences: readonly (readonly [words: RegExp, sentence: (provider: string) => string])[] = [
-  [/\bexpired\b/i, (provider) => `${provider} says that the key has expired.`],
-  [/deactivated|disabled|suspended|revoked/i, (provider) => `${provider} says that the key or its account is disabled.`],
-  [/missing scopes|insufficient permissions/i, (provider) => `${provider} says that the key lacks a permission for this.`],
+const keyFlaws: readonly { readonly words: RegExp; readonly flaw: string; readonly hint: string }[] = [
+  { words: /\bexpired\b/i, flaw: 'the key has expired', hint: 'Make a new key there, and enter it in place of this one.' },
+  {
+    words: /deactivated|disabled|suspended|revoked/i,
+    flaw: 'the key or its account is disabled',
+    hint: 'Look at the account there, or use another key.',
+  },
+  {
+    words: /missing scopes|insufficient permissions/i,
+    flaw: 'the key lacks a permission for this',
+    hint: 'Give the key that permission there, or use another key.',
+  },
 ];
 const closedModel = /must be verified to use|do(?:es)? not have access to (?:the )?model/i;
 
+function flawOfKey(code: FailureCode, said: string): (typeof keyFlaws)[number] | undefined {
+  return code === 'model_auth' ? keyFlaws.find(({ words }) => words.test(said)) : undefined;
+}
+
 function sentenceOf(code: FailureCode, { provider, modelId }: VendorFailure, said: string): string {
-  const ofKey = code === 'model_auth' ? keySentences.find(([words]) => words.test(said)) : undefined;
-  if (ofKey !== undefined) return ofKey[1](provider);
+  const ofKey = flawOfKey(code, said);
+  if (ofKey !== undefined) return `${provider} says that ${ofKey.flaw}.`;
   if (code === 'model_unknown' && closedModel.test(said)) return `${provider} does not let this account use the model "${modelId}".`;
   return sentences[code](provider, modelId);
 }
@@ -146,6 +158,8 @@ const memorySentences = /out of memory|\bOOM\b|requires more (system )?memory|(c
 
 function otherHint(code: FailureCode, { isRefusal }: VendorFailure, said: string): string | undefined {
   if (isRefusal === true) return refusalHint;
+  const ofKey = flawOfKey(code, said);
+  if (ofKey !== undefined) return ofKey.hint;
   if (code !== 'model_unavailable' || !memorySentences.test(said)) return undefined;
   return 'Its computer has too little memory: load a smaller model there, or give it a smaller window (contextTokens of its provider).';
 }
