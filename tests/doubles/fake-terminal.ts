@@ -7,7 +7,7 @@ import { runCli, type CliIo, type CliParts, type FoundInstance, type HostedRunti
 
 export interface TerminalOptions {
   readonly isTty?: boolean;
-  /** The output is shown in colours, with nobody to answer. */
+  /** Shows the output in colours, without a person at the input. */
   readonly hasColour?: boolean;
   /** Sends every key, as a real terminal does. */
   readonly isRaw?: boolean;

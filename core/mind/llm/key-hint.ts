@@ -1,4 +1,4 @@
-// What is said of a refused key: the place it came from, so that the person changes the right one, or the vendor it belongs to.
+// Describes a refused key: names the place it came from, so that the person changes the right one, or the vendor it belongs to.
 
 import { AppError } from '../../contracts/errors.ts';
 

@@ -98,7 +98,7 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
   });
 }
 
-/** What vendors say of a key, in our words: theirs repeat parts of it. */
+/** Flaws of a key that vendors report. Their own sentences repeat parts of the key, so ours take their place. */
 const keyFlaws: readonly { readonly words: RegExp; readonly flaw: string; readonly hint: string }[] = [
   { words: /\bexpired\b/i, flaw: 'the key has expired', hint: 'Make a new key there, and enter it in place of this one.' },
   {
