@@ -79,22 +79,23 @@ export function byStatus(status: number): FailureCode {
 
 /** Builds the error a person reads. `said` is the vendor's own message; it is truncated, and never shown for `model_auth`. */
 export function createFailure(code: FailureCode, failure: VendorFailure, said: string | null, hint?: string): AppError {
-  const quote =
-    said === null || said === '' || code === 'model_auth' ? '' : ` It says: ${asSentence(withoutSecrets(said, failure.secrets))}`;
+  const { provider, status, secrets } = failure;
+  const elsewhere = leadsElsewhere(failure) ?? (code === 'model_auth' && status === 403 ? pageIn(failure) : null);
+  if (elsewhere !== null) return new AppError('model_rejected', elsewhere, { data: { provider, status }, hint: elsewhereHint });
+  const words = said ?? '';
+  const quote = words === '' || code === 'model_auth' ? '' : ` It says: ${asSentence(withoutSecrets(words, secrets))}`;
   const retryAfterMs = readRetryAfterMs(failure.headers, failure.nowMs, failure.body);
-  const elsewhere = leadsElsewhere(failure) ?? (code === 'model_auth' && failure.status === 403 ? pageIn(failure) : null);
-  const asked = code === 'model_auth' && elsewhere !== null ? 'model_rejected' : code;
-  return new AppError(asked, elsewhere ?? sentenceOf(code, failure, said ?? '') + quote, {
+  return new AppError(code, sentenceOf(code, failure, words) + quote, {
     isRetryable: retryable.has(code),
     data: {
-      provider: failure.provider,
-      status: failure.status,
+      provider,
+      status,
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
-      ...(code === 'model_context_overflow' ? statedSizes(failure.body, said ?? '') : {}),
-      ...(code === 'model_rejected' ? refused(said ?? '') : {}),
+      ...(code === 'model_context_overflow' ? statedSizes(failure.body, words) : {}),
+      ...(code === 'model_rejected' ? refused(words) : {}),
       ...(failure.isRefusal === true ? { refusal: true } : {}),
     },
-    hint: hint ?? longWaitHint(code, retryAfterMs) ?? (elsewhere === null ? otherHint(code, failure, said ?? '') : elsewhereHint),
+    hint: hint ?? longWaitHint(code, retryAfterMs) ?? otherHint(code, failure, words),
   });
 }
 
