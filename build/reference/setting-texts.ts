@@ -17,7 +17,10 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'providers.NAME.keys': text('More references. The next one is used while the previous one is refused, out of credit or rate-limited.'),
   'providers.NAME.baseUrl': text('The address of the server. Needed for `openai-compatible`.', "the vendor's address"),
   'providers.NAME.sessionId': text('The session of a Cortensor router node.', 'the hosted portal'),
-  'providers.NAME.format': text('The API that an OpenAI server is asked through: chat completions or responses.', '`chat`'),
+  'providers.NAME.format': text(
+    'The API that an OpenAI server is asked through: chat completions or responses.',
+    '`chat`; at OpenAI, by the model',
+  ),
   'providers.NAME.api': text('The API version of a Cortensor router node.'),
   'providers.NAME.stream': text('Whether a Cortensor router node streams its answers.'),
   'providers.NAME.timeoutMs': text('How long a Cortensor router may take for an answer.'),

@@ -48,8 +48,8 @@ export const pricesSchema = z
 /** No longer has an effect, because there is one adapter per format. Kept so that older files remain valid; setting it causes a warning. */
 const viaSchema = z.enum(['native', 'ai-sdk']).optional();
 /**
- * The API of an OpenAI server; defaults to `chat`. With `responses`, newer models reason between the calls of a turn, and models that are
- * not offered otherwise can be used.
+ * The API of an OpenAI server. At OpenAI itself it follows from the model; elsewhere it defaults to `chat`. With `responses`, newer models
+ * reason between the calls of a turn, and models that are not offered otherwise can be used.
  */
 const formatSchema = z.enum(['chat', 'responses']).optional();
 /** Additional keys. The next key is used while the previous one is refused or has used up its quota. */

@@ -9,7 +9,7 @@ import { errorBodySchema } from './errors.ts';
 import { featureEvents } from './features.ts';
 import { hookEvents } from './features/hooks.ts';
 import { helperEvents, helperOriginSchema } from './features/helpers.ts';
-import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
+import { finishReasonSchema, replyPhaseSchema, requestedCallSchema, usageSchema } from './llm.ts';
 import { memoryEvents } from './features/memory.ts';
 import { outboxEvents } from './outbox-events.ts';
 import {
@@ -185,6 +185,7 @@ const bodies = {
     usageReported: z.boolean(),
     costUsd: z.number().nullable(),
     finishReason: finishReasonSchema,
+    phase: replyPhaseSchema.optional(),
     tookMs: z.number(),
     firstTokenMs: z.number().nullable(),
   }),

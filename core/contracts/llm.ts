@@ -29,6 +29,13 @@ export const finishReasons = ['stop', 'tool_calls', 'length', 'content_filter', 
 export const finishReasonSchema = z.enum(finishReasons);
 export type FinishReason = z.infer<typeof finishReasonSchema>;
 
+/**
+ * How OpenAI's newer models label what they say: a comment between their calls, or the answer. They want each label back with its text.
+ * Source: OpenAI API reference, responses, `phase` of a message (2026).
+ */
+export const replyPhaseSchema = z.enum(['commentary', 'final_answer']);
+export type ReplyPhase = z.infer<typeof replyPhaseSchema>;
+
 /** An image that a person attached or a tool returned. A model without vision gets a note instead. */
 export interface ChatImage {
   readonly name: string;
@@ -44,6 +51,7 @@ export type ChatMessage =
       readonly role: 'assistant';
       readonly text: string;
       readonly calls: readonly { readonly id: string; readonly tool: string; readonly args: string }[];
+      readonly phase?: ReplyPhase;
     }
   | {
       readonly role: 'tool';
@@ -113,6 +121,7 @@ export interface ModelReply {
   /** True if the server reported usage; otherwise `usage` is an estimate or zero. */
   readonly usageReported: boolean;
   readonly finishReason: FinishReason;
+  readonly phase?: ReplyPhase;
   /** The cost that the server states; absent if the price follows from the usage. */
   readonly costUsd?: number;
 }

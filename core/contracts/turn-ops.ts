@@ -167,7 +167,7 @@ export const turnOps = defineOps({
         about: 'print a file, or write it to a new one',
         takes: ['artifact'],
         words: { artifact: 'its SHA-256, the first digits of it, or a name' },
-        options: { '--out <file>': 'write it to a new file', offset: 'start at this byte (with --json)' },
+        options: { '-o, --out <file>': 'write it to a new file', offset: 'start at this byte (with --json)' },
         example: 'b94d27 --out result.txt',
       },
     },

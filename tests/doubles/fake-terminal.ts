@@ -7,6 +7,8 @@ import { runCli, type CliIo, type CliParts, type FoundInstance, type HostedRunti
 
 export interface TerminalOptions {
   readonly isTty?: boolean;
+  /** Shows the output in colours, without a person at the input. */
+  readonly hasColour?: boolean;
   /** Sends every key, as a real terminal does. */
   readonly isRaw?: boolean;
   readonly cwd?: string;
@@ -33,10 +35,10 @@ export class FakeTerminal {
       stdout: this.#sink((text) => (this.out += text)),
       stderr: this.#sink((text) => (this.err += text)),
       stdinIsTty: isTty,
-      stdoutIsTty: isTty,
+      stdoutIsTty: isTty || options.hasColour === true,
       stderrIsTty: isTty,
       stdoutIsServiceLog: options.isService === true,
-      env: { NO_COLOR: '1', ...options.env },
+      env: { NO_COLOR: options.hasColour === true ? '' : '1', ...options.env },
       cwd: options.cwd ?? '/work-folder',
       platform: 'linux',
       userFolder: '/home/person',

@@ -98,7 +98,7 @@ export const memoryCommands: readonly { argv: string[]; op: OpName; params: unkn
   { argv: ['memory', 'promote', 'mem_1'], op: 'memory.promote', params: { memoryId: 'mem_1' }, json: memoryView },
   { argv: ['memory', 'reject', 'mem_1'], op: 'memory.reject', params: { memoryId: 'mem_1' }, json: { memoryId: 'mem_1' } },
   { argv: ['memory', 'forget', 'mem_1'], op: 'memory.forget', params: { memoryId: 'mem_1' }, json: { memoryId: 'mem_1' } },
-  { argv: ['memory', 'pin', 'mem_1', '--off'], op: 'memory.pin', params: { memoryId: 'mem_1', pinned: false }, json: memoryView },
+  { argv: ['memory', 'pin', 'mem_1', '--undo'], op: 'memory.pin', params: { memoryId: 'mem_1', pinned: false }, json: memoryView },
   {
     argv: ['memory', 'settle', 'mem_1', 'mem_2', 'this'],
     op: 'memory.settle',

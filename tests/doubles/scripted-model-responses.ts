@@ -47,7 +47,7 @@ export function responsesFrames(reply: ReadyReply, streams: boolean): string[] {
   ];
 }
 
-function itemsOf({ id, reasoning, text, calls, pieces }: ReadyReply): Item[] {
+function itemsOf({ id, model, reasoning, text, calls, pieces }: ReadyReply): Item[] {
   const items: Item[] = [];
   if (reasoning !== '') {
     const thinks = { type: 'reasoning', id: `rs_${id}`, summary: [] };
@@ -64,7 +64,8 @@ function itemsOf({ id, reasoning, text, calls, pieces }: ReadyReply): Item[] {
     });
   }
   if (text !== '') {
-    const says = { type: 'message', id: `msg_${id}`, role: 'assistant', status: 'in_progress', content: [] };
+    const phase = /^gpt-(5\.[3-9]|6)/.test(model) ? { phase: calls.length > 0 ? 'commentary' : 'final_answer' } : {};
+    const says = { type: 'message', id: `msg_${id}`, role: 'assistant', status: 'in_progress', content: [], ...phase };
     const part = { type: 'output_text', text, annotations: [] };
     items.push({
       item: { ...says, status: 'completed', content: [part] },

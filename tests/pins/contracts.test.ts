@@ -62,7 +62,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'pack.built': '9cbe8597b41c45b1',
   'model.requested': '7237e6209c2450ce',
   'model.retried': '30338517481a96b7',
-  'model.finished': '80d697e9f82be0b1',
+  'model.finished': '7b1dd6e19b58cb87',
   'model.failed': 'ca30ee17874777a3',
   'budget.exceeded': 'ac3d0cfa045883c4',
   'budget.extended': 'e0de3205fc84ef4a',

@@ -4,6 +4,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { ScriptedModel, type Rule, type ScriptedCall } from '../doubles/scripted-model.ts';
@@ -130,6 +131,11 @@ test.each(vendors)('%s answers a session in which every tool is called', { timeo
   expect(model.violations).toHaveLength(vendor === 'anthropic' ? 1 : 0);
   expect(asked.length).toBeGreaterThanOrEqual(20);
   expect(model.requests[0]?.toolNames).toEqual(offered);
+  // OpenAI's newer models want the label of each of their answers back.
+  const input = z.array(z.object({ type: z.string(), role: z.string().optional(), phase: z.string().optional() }));
+  const sent = vendor === 'responses' ? input.parse(model.requests.at(-1)?.body['input']) : [];
+  const labels = new Set(sent.filter(({ role }) => role === 'assistant').map(({ phase }) => phase));
+  expect([...labels]).toEqual(vendor === 'responses' ? ['final_answer'] : []);
 
   const events = await eventsOf(claw);
   const finished = bodies(events, 'tool.finished');

@@ -334,7 +334,7 @@ export const memoryOps = defineOps({
       'memory pin': {
         takes: ['memoryId'],
         sets: { pinned: true },
-        options: { '--off': { about: 'let it decay again', sets: { pinned: false } } },
+        options: { '--undo': { about: 'let it decay again', sets: { pinned: false } } },
         example: 'mem_01JD7Q',
       },
     },
@@ -367,7 +367,7 @@ export const memoryOps = defineOps({
     params: none,
     result: z.object({ text: z.string(), count: z.number().int() }),
     about: 'export the memories, one JSON object per line',
-    commands: { 'memory export': { options: { '--out <file>': 'write it to a new file' }, example: '--out memories.jsonl' } },
+    commands: { 'memory export': { options: { '-o, --out <file>': 'write it to a new file' }, example: '--out memories.jsonl' } },
   },
   /** Imports all entries or none. Known memories are skipped. */
   'memory.import': {

@@ -154,7 +154,7 @@ export const pipelineOps = defineOps({
         about: 'research a question: plan, search, calculate, write, review; with citations that were checked',
         takes: ['text...'],
         sets: { pipeline: 'research' },
-        options: { '-o, --output <file>': 'write the answer into this file' },
+        options: { '-o, --out <file>': 'write the answer into this file' },
         example: "'How tall is the Eiffel Tower in feet?'",
       },
     },

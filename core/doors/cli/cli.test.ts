@@ -290,19 +290,20 @@ const rows: readonly Row[] = [
 ];
 
 test.each(rows)('$argv prints one JSON document, and text for people', async ({ argv, op, params, json, code, stdin }) => {
-  const run = async (...flags: string[]): Promise<string> => {
+  const run = async (flags: readonly string[], hasColour = false): Promise<string> => {
     const claw = new FakeClaw();
     claw.answers = answersOf(claw);
     const parts = fakeParts(claw);
-    const ran = await runCommand([...argv, ...flags], parts, { stdin: stdin ?? '' });
+    const ran = await runCommand([...argv, ...flags], parts, { stdin: stdin ?? '', hasColour });
     expect([ran.code, ran.err]).toEqual([code ?? 0, '']);
     expect(claw.calls.find((call) => call.name === op)).toEqual({ name: op, params, caller: { channel: 'cli', actor: 'cli' } });
     expect([claw.isClosed, parts.doors.isDisposed]).toEqual([true, true]);
     return ran.out;
   };
-  const lines = (await run('--json')).split('\n');
+  const lines = (await run(['--json'])).split('\n');
   expect([lines.length, JSON.parse(lines[0] ?? '')]).toEqual([2, json]);
-  expect((await run()).trim()).not.toBe('');
+  expect((await run([])).trim()).not.toBe('');
+  expect(await run([], true)).not.toContain(String.raw`\u{1b}`);
 });
 
 test('every operation is reached by a command', () => {

@@ -6,7 +6,7 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { ServedCaller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { parseGiven } from '../../contracts/parse-given.ts';
 import type { ProviderDraft } from '../../contracts/provider-ops.ts';
-import { handedOverKey } from '../../mind/llm/llm.ts';
+import { bareKey, handedOverKey, otherVendorHint } from '../../mind/llm/llm.ts';
 import type { OpsParts } from './parts.ts';
 import { explainRoute } from './route-op.ts';
 import { testModel } from './model-test.ts';
@@ -44,9 +44,22 @@ export function createProviderOps(deps: Deps) {
     },
     'model.test': (params, caller) => testModel(deps, params, caller),
     'model.presets': () => ({ presets: deps.models.presets() }),
-    'provider.try': (params, caller) => tryProvider(deps, params, caller),
-    'provider.add': (params, caller) => addProvider(deps, params, caller),
+    'provider.try': async (params, caller) => {
+      const provider = withBareKey(params.provider);
+      return withVendorHint(await tryProvider(deps, { ...params, provider }, caller), provider);
+    },
+    'provider.add': (params, caller) => addProvider(deps, { ...params, provider: withBareKey(params.provider) }, caller),
   } satisfies Partial<OpHandlers>;
+}
+
+function withBareKey(draft: ProviderDraft): ProviderDraft {
+  return draft.key === undefined ? draft : { ...draft, key: bareKey(draft.key) };
+}
+
+function withVendorHint(tried: OpResult<'provider.try'>, { kind, baseUrl, key = '' }: ProviderDraft): OpResult<'provider.try'> {
+  if (tried.error?.code !== 'model_auth') return tried;
+  const hint = otherVendorHint(key, { kind, ...(baseUrl === undefined ? {} : { baseUrl }) });
+  return hint === null ? tried : { ...tried, error: { ...tried.error, hint } };
 }
 
 /** Tests a provider. A server without a model list may still respond if a model is named. Fails as `testModel` does. */

@@ -155,6 +155,7 @@ export class Transcript extends MessageRows {
         role: 'assistant',
         text: body.text,
         calls: body.calls.map((call) => ({ id: call.providerCallId, tool: call.tool, args: call.args })),
+        ...(body.phase === undefined ? {} : { phase: body.phase }),
       },
       place,
     );

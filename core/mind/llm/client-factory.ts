@@ -4,6 +4,7 @@ import type { ProviderConfig } from '../../contracts/config.ts';
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ModelClient } from '../../contracts/llm.ts';
+import { ByFormatClient } from './by-format-client.ts';
 import { AskedOnce, CortensorClient, portalConfig } from './cortensor-client.ts';
 import { CortensorRouter, type CortensorConfig } from './cortensor-router.ts';
 import { DemoClient } from './demo-client.ts';
@@ -44,6 +45,9 @@ const defaultBaseUrls: Readonly<Record<'openai' | 'anthropic' | 'ollama', string
   ollama: 'http://127.0.0.1:11434',
 };
 
+/** Servers at other addresses may lack the Responses API. */
+const ownOrigin = new URL(defaultBaseUrls.openai).origin;
+
 /** Fails with the errors of the secrets port, e.g. `secret_missing`. Does not open a connection yet. */
 export async function createClient(provider: string, config: ProviderConfig, deps: ClientFactoryDeps): Promise<ModelClient> {
   if (config.kind === 'demo') return new DemoClient(deps.nextCallId);
@@ -56,8 +60,17 @@ export async function createClient(provider: string, config: ProviderConfig, dep
   const { nowMs, refusedWords } = deps;
   const seesImages = config.images ?? (config.kind === 'openai' || config.kind === 'anthropic');
   const options: DialectOptions = { provider, baseUrl, key, headers: config.headers ?? {}, nowMs, seesImages, refusedWords };
-  const transport = new HttpTransport({ provider, origin: new URL(baseUrl).origin, connectTimeoutMs: deps.connectTimeoutMs });
-  return new WireClient(createDialect(config, options, deps), transport, deps.nextCallId);
+  const { origin } = new URL(baseUrl);
+  const transport = new HttpTransport({ provider, origin, connectTimeoutMs: deps.connectTimeoutMs });
+  const speaking = (dialect: Dialect): WireClient => new WireClient(dialect, transport, deps.nextCallId);
+  if (config.kind === 'openai' && config.format === undefined && origin === ownOrigin) {
+    const profile = serverProfile(baseUrl, 'openai');
+    return new ByFormatClient({
+      chat: speaking(createOpenAiDialect(options, profile)),
+      responses: speaking(createResponsesDialect(options, profile)),
+    });
+  }
+  return speaking(createDialect(config, options, deps));
 }
 
 async function createEmbedded(

@@ -1,4 +1,4 @@
-// The hint for a refused key. Names the place the key came from, so that the person changes the right one.
+// Describes a refused key: names the place it came from, so that the person changes the right one, or the vendor it belongs to.
 
 import { AppError } from '../../contracts/errors.ts';
 
@@ -20,4 +20,29 @@ function hintFor(ref: string | null): string {
   return ref.startsWith('file:')
     ? `Put the right key into ${name}.`
     : `Store the right key in Settings under Secrets, or run: trayclaw secret set ${name}`;
+}
+
+const wrappedKey = /^(?:(?:export\s)?[A-Z0-9_]{1,80}_(?:KEY|TOKEN)\s?=\s?|Bearer\s)?(["'`]?)([^\s"'`]+)\1;?$/;
+
+/** The key in what a person pasted: without quotes, `Bearer` and the name of a variable. */
+export function bareKey(pasted: string): string {
+  return wrappedKey.exec(pasted.trim())?.[2] ?? pasted;
+}
+
+/** How the vendors' keys begin, with the host that takes them. A longer beginning is before the shorter one. */
+const beginnings: readonly (readonly [beginning: string, vendor: string, host: string])[] = [
+  ['sk-ant-', 'Anthropic', 'api.anthropic.com'],
+  ['sk-or-', 'OpenRouter', 'openrouter.ai'],
+  ['sk-proj-', 'OpenAI', 'api.openai.com'],
+  ['gsk_', 'Groq', 'api.groq.com'],
+  ['xai-', 'xAI', 'api.x.ai'],
+  ['AIza', 'Google Gemini', 'generativelanguage.googleapis.com'],
+];
+
+/** The hint for a refused key that looks like one of another vendor; null for any other. `baseUrl` is undefined for the vendor's own. */
+export function otherVendorHint(key: string, { kind, baseUrl }: { readonly kind: string; readonly baseUrl?: string }): string | null {
+  const [, vendor, host] = beginnings.find(([beginning]) => key.startsWith(beginning)) ?? [];
+  if (vendor === undefined) return null;
+  const asked = baseUrl === undefined ? `api.${kind}.com` : new URL(baseUrl).hostname;
+  return asked === host ? null : `It looks like a key of ${vendor}: choose ${vendor} as the provider, or paste a key of this one.`;
 }

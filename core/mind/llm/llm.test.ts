@@ -357,7 +357,7 @@ test('reports the default model and its known properties', () => {
     cachedInputUsdPerMillion: 0.3,
     outputUsdPerMillion: 15,
   });
-  expect(router.info('lab/claude-x').contextTokens).toBe(200_000);
+  expect(['claude-x', 'gpt-6.2-sol'].map((id) => router.info(`lab/${id}`).contextTokens)).toEqual([200_000, 922_000]);
   expect(router.info('near/any')).toMatchObject({ contextTokens: 9000, inputUsdPerMillion: 0 });
   expect(router.cost('lab/big-1', { inputTokens: 1_000_000, outputTokens: 100_000, cachedInputTokens: 500_000 })).toBeCloseTo(3.15);
   expect(router.cost('lab/unpriced', { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0 })).toBeNull();

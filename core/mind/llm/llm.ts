@@ -37,7 +37,7 @@ import { streamRoute } from './routes/stream-route.ts';
 import { RefusedWordsInMemory, type RefusedWordsStore } from './wire-words.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
-export { handedOverKey } from './key-hint.ts';
+export { bareKey, handedOverKey, otherVendorHint } from './key-hint.ts';
 export { ExactCounters } from './exact-counters.ts';
 export { ModelLearning, modelMigrations } from './model-learning.ts';
 export { keysOf } from './model-catalog.ts';

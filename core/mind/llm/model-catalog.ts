@@ -14,6 +14,7 @@ const ANSWER_TOKENS_DEFAULT = 8_192;
 
 /** The first match wins. Sources: the vendors' model pages. */
 const contextWindows: readonly (readonly [RegExp, number])[] = [
+  [/gpt-6/, 922_000],
   [/gpt-4\.1/, 1_047_576],
   [/gpt-4o|gpt-4-turbo/, 128_000],
   [/gpt-4(-|$)/, 8_192],

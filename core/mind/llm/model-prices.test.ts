@@ -21,6 +21,7 @@ test.each<[ProviderConfig, string, number | null, number | null]>([
   [at('https://api.x.ai/v1'), 'grok-4.3', 1.25, 2.5],
   [at('https://api.mistral.ai/v1'), 'mistral-small-2603', 0.15, 0.6],
   // Similar names of other models.
+  [openai, 'gpt-6.2-sol', 2, 10],
   [openai, 'gpt-5.9', null, null],
   [openai, 'gpt-5.2-turbo', null, null],
   [openai, 'gpt-4o-mini-2', null, null],

@@ -33,6 +33,8 @@ const xaiLong: LongRates = [200, 2, 2];
 
 const rows: Readonly<Record<Vendor, readonly Row[]>> = {
   openai: [
+    ['gpt-6.2-sol', 2, 0.1, 10, openAiLong],
+    ['gpt-6.1-sol', 2, 0.1, 10, openAiLong],
     ['gpt-6.1-terra', 1, 0.05, 5, openAiLong],
     ['gpt-6-astra', 10, 1, 50, openAiLong],
     ['gpt-6-sol', 2, 0.2, 10, openAiLong],

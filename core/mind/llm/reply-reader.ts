@@ -4,7 +4,7 @@
 import { GrowingText } from '../../base/growing-text.ts';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { DeltaSink, FinishReason, ReplyCall, Usage } from '../../contracts/llm.ts';
+import type { DeltaSink, FinishReason, ReplyCall, ReplyPhase, Usage } from '../../contracts/llm.ts';
 import { InlineThought } from './inline-thought.ts';
 
 /** Progress that the router's watch needs in addition to the text. Every method is optional, so a plain DeltaSink is accepted. */
@@ -24,6 +24,7 @@ export interface RawReply {
   readonly calls: readonly ReplyCall[];
   readonly usage: Usage | null;
   readonly finishReason: FinishReason;
+  readonly phase?: ReplyPhase;
 }
 
 export interface ReplyReader {

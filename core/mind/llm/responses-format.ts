@@ -78,8 +78,9 @@ function groupItems({ assistant, results, said }: MessageGroup, options: Respons
 }
 
 /** Keeps the order of the answer: a reasoning item is directly before the item it led to. */
-function assistantItems({ text, calls }: AssistantMessage, options: ResponsesFormatOptions): string[] {
-  return inArrivalOrder(calls, text.trim() === '' && calls.length > 0 ? null : assistantText(text), {
+function assistantItems({ text, calls, phase }: AssistantMessage, options: ResponsesFormatOptions): string[] {
+  const label = phase === undefined || options.refused.has('phase') ? '' : `,"phase":"${phase}"`;
+  return inArrivalOrder(calls, text.trim() === '' && calls.length > 0 ? null : assistantText(text, label), {
     before: options.before,
     callText: ({ id, tool, args }) => {
       const name = `"name":${jsonText(safeToolName(tool))},"arguments":${jsonText(safeArgs(args))}`;
@@ -88,8 +89,8 @@ function assistantItems({ text, calls }: AssistantMessage, options: ResponsesFor
   });
 }
 
-function assistantText(text: string): string {
-  return `{"type":"message","role":"assistant","content":[{"type":"output_text","text":${jsonText(text)}}]}`;
+function assistantText(text: string, label: string): string {
+  return `{"type":"message","role":"assistant"${label},"content":[{"type":"output_text","text":${jsonText(text)}}]}`;
 }
 
 function userText({ text, images }: Spoken): string {

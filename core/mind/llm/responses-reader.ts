@@ -2,7 +2,7 @@
 // llama.cpp, Ollama and LM Studio send a subset of it.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
-import type { FinishReason, Usage } from '../../contracts/llm.ts';
+import { replyPhaseSchema, type FinishReason, type ReplyPhase, type Usage } from '../../contracts/llm.ts';
 import { blocksBeforeCalls } from './kept-of-call.ts';
 import { readUsage, type ReaderContext } from './openai-reader.ts';
 import { argsText, badReply, cutOff, ReplyText, type RawReply, type ReplyReader } from './reply-reader.ts';
@@ -30,6 +30,8 @@ export class ResponsesReader implements ReplyReader {
   #usage: Usage | null = null;
   #end: FinishReason | null = null;
   #hasRefused = false;
+  /** That of the last message: an answer with a comment before it is the answer. */
+  #phase: ReplyPhase | undefined;
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -57,7 +59,8 @@ export class ResponsesReader implements ReplyReader {
     const calls = this.#inOrder().flatMap(({ type, id, tool, args }) => (type === 'function_call' ? [{ id, tool, args }] : []));
     const given = this.#hasRefused && this.#context.wantsOutput === true ? 'content_filter' : this.#end;
     const finishReason = calls.length > 0 && given === 'stop' ? 'tool_calls' : given;
-    return { text: this.#said.text, reasoning: this.#said.reasoning, calls, usage: this.#usage, finishReason };
+    const phase = this.#phase === undefined ? {} : { phase: this.#phase };
+    return { text: this.#said.text, reasoning: this.#said.reasoning, calls, usage: this.#usage, finishReason, ...phase };
   }
 
   /** For each call, in order: the reasoning items since the previous call, and the position of the text. */
@@ -126,6 +129,7 @@ export class ResponsesReader implements ReplyReader {
   #begin(at: number, given: unknown): Item | null {
     if (!isPlainObject(given) || typeof given['type'] !== 'string') return null;
     const item = this.#itemAt(at, given['type']);
+    if (item.type === 'message') this.#phase = replyPhaseSchema.safeParse(given['phase']).data ?? this.#phase;
     if (item.type !== 'function_call') return item;
     this.#context.sink.began?.();
     if (typeof given['call_id'] === 'string') item.id = given['call_id'];

@@ -96,6 +96,41 @@ test('reasoning is sent back before its result, only to the model that produced 
   expect(model.requests[0]?.body).toMatchObject({ store: false, include: ['reasoning.encrypted_content'], tools: [{ strict: false }] });
 });
 
+const labelled = (text: string, phase: unknown) => ({ ...message(text), phase });
+
+test.each<[string, string, string | undefined]>([
+  [
+    'the answer',
+    begins(0, labelled('', 'final_answer')) + says('Hi') + completes(0, labelled('Hi', 'final_answer')) + ends(),
+    'final_answer',
+  ],
+  ['a comment before a call', completes(0, labelled('I look.', 'commentary')) + completes(1, call('a', rome)) + ends(), 'commentary'],
+  ['a comment and the answer', completes(0, labelled('So.', 'commentary')) + completes(1, labelled('Hi', 'final_answer')) + ends(), 'final_answer'], // prettier-ignore
+  ['an answer that arrives with the end', ends({ output: [labelled('Hi', 'final_answer')] }), 'final_answer'],
+  ['no label', completes(0, labelled('Hi', null)) + ends(), undefined],
+  ['an unknown label', completes(0, labelled('Hi', 'aside')) + ends(), undefined],
+])('reads the phase of %s', async (_what, stream, phase) => {
+  const answer = await asked({ chunks: [stream] });
+  expect('phase' in answer ? answer.phase : undefined).toBe(phase);
+});
+
+test('the phase of each answer is sent back, until a server refuses the field', async () => {
+  const refusal = { status: 400, chunks: [JSON.stringify({ error: { message: "Unknown parameter: 'input[1].phase'." } })] };
+  await using server = await ScriptedServer.start(refusal, { chunks: [says('Hi') + ends()] });
+  const provider = { kind: 'openai-compatible' as const, format: 'responses' as const, baseUrl: `${server.url}/v1` };
+  const router = createRouter({ providers: { lab: provider }, models: { retries: 0 } });
+  const said: ChatMessage = { role: 'assistant', text: 'I look.', calls: [], phase: 'commentary' };
+  await router.stream('lab/m', createRequest([user('hi'), said, user('and?')]), new RecordingSink(), {
+    signal: new AbortController().signal,
+  });
+  await router.close();
+  const label = server.seen.map(({ body }) => (JSON.parse(body) as { input: { phase?: string }[] }).input.map(({ phase }) => phase));
+  expect(label).toEqual([
+    [undefined, 'commentary', undefined],
+    [undefined, undefined, undefined],
+  ]);
+});
+
 test('reasoning that another account cannot read is forgotten, and the request repeated', async () => {
   await using server = await ScriptedServer.start(
     { chunks: [completes(0, { type: 'reasoning', summary: [], encrypted_content: 'gAAAAx' }), completes(1, call('a', rome)), ends()] },

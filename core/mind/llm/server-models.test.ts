@@ -64,6 +64,20 @@ test('lists models with window and price, and marks one that is not offered', as
   ]);
 });
 
+test('a web page in place of the list is called that', async () => {
+  await using page = await ScriptedServer.start({
+    headers: { 'content-type': 'text/html' },
+    chunks: ['<!doctype html><title>Sign in</title>'],
+  });
+  const router = createRouter({ providers: { lab: compatible(page.url) }, models: { default: 'lab/m' } });
+  await router.lookAtServers(never);
+  const said = {
+    message: expect.stringMatching(/^A web page answers at .* in place of lab\.$/) as string,
+    hint: expect.stringContaining('proxy') as string,
+  };
+  expect(router.list().failed).toMatchObject([{ provider: 'lab', error: said }]);
+});
+
 test('a list is cached for minutes, a failure for less, and new settings refresh it', async () => {
   let nowMs = 1_000_000;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };

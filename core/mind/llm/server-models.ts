@@ -11,7 +11,7 @@ import { mapNetworkError } from './network-errors.ts';
 import { mapOllamaFailure } from './ollama-errors.ts';
 import { mapOpenAiFailure } from './openai-errors.ts';
 import { requestOnce, type WholeAnswer } from './single-request.ts';
-import type { VendorFailure } from './vendor-failure.ts';
+import { elsewhereHint, isWebPage, type VendorFailure } from './vendor-failure.ts';
 import { withV1 } from './wire-dialects.ts';
 
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
@@ -48,7 +48,7 @@ export async function listServerModels(request: ListRequest): Promise<ServerMode
   if (answer.status !== 200 || !parsed.ok) {
     const secrets = [...(key === null ? [] : [key]), ...Object.values(config.headers ?? {})];
     const body = parsed.ok ? parsed.value : answer.text;
-    if (answer.status === 404 || answer.status === 405 || answer.status === 200) throw noList(provider, url);
+    if (answer.status === 404 || answer.status === 405 || answer.status === 200) throw noList(provider, url, answer.text);
     throw failureMappers[config.kind]({ provider, modelId: '', status: answer.status, headers: answer.headers, body, secrets, nowMs });
   }
   return readModels(config, parsed.value).slice(0, MODELS_MAX);
@@ -61,8 +61,14 @@ const failureMappers: Readonly<Record<ListedProvider['kind'], (failure: VendorFa
   ollama: mapOllamaFailure,
 };
 
-function noList(provider: string, url: URL): AppError {
-  return new AppError('model_rejected', `${provider} does not list its models at ${url.origin}${url.pathname}.`, {
+function noList(provider: string, url: URL, body: string): AppError {
+  const at = `${url.origin}${url.pathname}`;
+  if (isWebPage(body))
+    return new AppError('model_rejected', `A web page answers at ${at} in place of ${provider}.`, {
+      data: { provider },
+      hint: elsewhereHint,
+    });
+  return new AppError('model_rejected', `${provider} does not list its models at ${at}.`, {
     data: { provider },
     hint: 'Check baseUrl, which usually ends in /v1, or name the model yourself.',
   });

@@ -73,6 +73,17 @@ test.each([
   expect(mapOllamaFailure(failure(status, body)).code).toBe(code);
 });
 
+test.each<[number, unknown, object]>([
+  [401, openAiBody('api_key_expired', 'Your API key sk-very*****-key has expired.'), { code: 'model_auth', message: 'lab says that the key has expired.', hint: expect.stringContaining('new key') as string }], // prettier-ignore
+  [401, openAiBody('account_deactivated', 'The OpenAI account has been deactivated.'), { code: 'model_auth', message: 'lab says that the key or its account is disabled.' }], // prettier-ignore
+  [403, openAiBody(null, 'You have insufficient permissions for this operation. Missing scopes: model.request.'), { code: 'model_auth', message: 'lab says that the key lacks a permission for this.' }], // prettier-ignore
+  [403, '<html><title>Blocked</title></html>', { code: 'model_rejected', message: 'A web page answers in place of lab.', hint: expect.stringContaining('a proxy') as string }], // prettier-ignore
+  [401, '<html><title>401 Authorization Required</title></html>', { code: 'model_auth', message: 'lab did not accept the key.' }],
+  [404, openAiBody('model_not_found', 'Your organization must be verified to use the model `m-1`.'), { code: 'model_unknown', message: expect.stringMatching(/^lab does not let this account use the model "m-1"\. It says: Your org/) as string }], // prettier-ignore
+])('HTTP %s %j says what is wrong', (status, body, said) => {
+  expect(mapOpenAiFailure(failure(status, body))).toMatchObject(said);
+});
+
 test('messages are plain, quote the vendor, and never contain the key', () => {
   const said = mapOpenAiFailure(failure(400, openAiBody(null, 'Header sk-very-secret-key is   odd')));
   expect(said.message).toBe('lab refused the request. It says: Header [key removed] is odd.');

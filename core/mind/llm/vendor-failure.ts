@@ -79,33 +79,66 @@ export function byStatus(status: number): FailureCode {
 
 /** Builds the error a person reads. `said` is the vendor's own message; it is truncated, and never shown for `model_auth`. */
 export function createFailure(code: FailureCode, failure: VendorFailure, said: string | null, hint?: string): AppError {
-  const quote =
-    said === null || said === '' || code === 'model_auth' ? '' : ` It says: ${asSentence(withoutSecrets(said, failure.secrets))}`;
+  const { provider, status, secrets } = failure;
+  const elsewhere = leadsElsewhere(failure) ?? (code === 'model_auth' && status === 403 ? pageIn(failure) : null);
+  if (elsewhere !== null) return new AppError('model_rejected', elsewhere, { data: { provider, status }, hint: elsewhereHint });
+  const words = said ?? '';
+  const quote = words === '' || code === 'model_auth' ? '' : ` It says: ${asSentence(withoutSecrets(words, secrets))}`;
   const retryAfterMs = readRetryAfterMs(failure.headers, failure.nowMs, failure.body);
-  const elsewhere = leadsElsewhere(failure);
-  return new AppError(code, elsewhere ?? sentences[code](failure.provider, failure.modelId) + quote, {
+  return new AppError(code, sentenceOf(code, failure, words) + quote, {
     isRetryable: retryable.has(code),
     data: {
-      provider: failure.provider,
-      status: failure.status,
+      provider,
+      status,
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
-      ...(code === 'model_context_overflow' ? statedSizes(failure.body, said ?? '') : {}),
-      ...(code === 'model_rejected' ? refused(said ?? '') : {}),
+      ...(code === 'model_context_overflow' ? statedSizes(failure.body, words) : {}),
+      ...(code === 'model_rejected' ? refused(words) : {}),
       ...(failure.isRefusal === true ? { refusal: true } : {}),
     },
-    hint: hint ?? longWaitHint(code, retryAfterMs) ?? (elsewhere === null ? otherHint(code, failure, said ?? '') : elsewhereHint),
+    hint: hint ?? longWaitHint(code, retryAfterMs) ?? otherHint(code, failure, words),
   });
+}
+
+/** Flaws of a key that vendors report. Their own sentences repeat parts of the key, so ours take their place. */
+const keyFlaws: readonly { readonly words: RegExp; readonly flaw: string; readonly hint: string }[] = [
+  { words: /\bexpired\b/i, flaw: 'the key has expired', hint: 'Make a new key there, and enter it in place of this one.' },
+  {
+    words: /deactivated|disabled|suspended|revoked/i,
+    flaw: 'the key or its account is disabled',
+    hint: 'Look at the account there, or use another key.',
+  },
+  {
+    words: /missing scopes|insufficient permissions/i,
+    flaw: 'the key lacks a permission for this',
+    hint: 'Give the key that permission there, or use another key.',
+  },
+];
+const closedModel = /must be verified to use|do(?:es)? not have access to (?:the )?model/i;
+
+function flawOfKey(code: FailureCode, said: string): (typeof keyFlaws)[number] | undefined {
+  return code === 'model_auth' ? keyFlaws.find(({ words }) => words.test(said)) : undefined;
+}
+
+function sentenceOf(code: FailureCode, { provider, modelId }: VendorFailure, said: string): string {
+  const ofKey = flawOfKey(code, said);
+  if (ofKey !== undefined) return `${provider} says that ${ofKey.flaw}.`;
+  if (code === 'model_unknown' && closedModel.test(said)) return `${provider} does not let this account use the model "${modelId}".`;
+  return sentences[code](provider, modelId);
 }
 
 const refusalHint = 'Say it in other words, or choose another model for this message.';
 
-const elsewhereHint = 'Check the baseUrl of this provider, and whether a sign-in page or a proxy is in between.';
+export const elsewhereHint = 'Check the baseUrl of this provider, and whether a sign-in page or a proxy is in between.';
 
 /** Describes a redirect, which is not followed: the key and the conversation are sent only to the address in the settings. */
 function leadsElsewhere({ provider, status, headers, secrets }: VendorFailure): string | null {
   if (status < 300 || status > 399) return null;
   const to = text(headers.location);
   return `${provider} sends to another address${to === '' ? '' : `, ${withoutSecrets(to, secrets)}`}; that is not followed.`;
+}
+
+function pageIn({ provider, body }: VendorFailure): string | null {
+  return typeof body === 'string' && isWebPage(body) ? `A web page answers in place of ${provider}.` : null;
 }
 
 /** The program does not wait that long, so the hint says how long to wait. */
@@ -126,6 +159,8 @@ const memorySentences = /out of memory|\bOOM\b|requires more (system )?memory|(c
 
 function otherHint(code: FailureCode, { isRefusal }: VendorFailure, said: string): string | undefined {
   if (isRefusal === true) return refusalHint;
+  const ofKey = flawOfKey(code, said);
+  if (ofKey !== undefined) return ofKey.hint;
   if (code !== 'model_unavailable' || !memorySentences.test(said)) return undefined;
   return 'Its computer has too little memory: load a smaller model there, or give it a smaller window (contextTokens of its provider).';
 }
@@ -150,7 +185,7 @@ export interface VendorError {
  */
 export function readVendorError(body: unknown): VendorError {
   if (Array.isArray(body)) return readVendorError((body as unknown[])[0]);
-  if (typeof body === 'string') return { type: '', code: '', message: looksLikeHtml(body) ? '' : body.trim() };
+  if (typeof body === 'string') return { type: '', code: '', message: isWebPage(body) ? '' : body.trim() };
   if (!isPlainObject(body)) return { type: '', code: '', message: '' };
   const inner = body['error'];
   if (typeof inner === 'string') return { type: text(body['type']), code: text(body['code']), message: inner };
@@ -170,7 +205,7 @@ function messageOf(source: Record<string, unknown>): string {
   const raw = isPlainObject(metadata) ? text(metadata['raw']) : '';
   if (raw === '') return said;
   const parsed = parseJson(raw);
-  const behind = parsed.ok ? readVendorError(parsed.value).message : looksLikeHtml(raw) ? '' : raw;
+  const behind = parsed.ok ? readVendorError(parsed.value).message : isWebPage(raw) ? '' : raw;
   return behind === '' ? said : `${said}: ${behind}`;
 }
 
@@ -204,7 +239,7 @@ function asSentence(said: string): string {
   return /[.!?…]["')]? ?$/.test(said) ? said.trimEnd() : `${said.trimEnd()}.`;
 }
 
-function looksLikeHtml(body: string): boolean {
+export function isWebPage(body: string): boolean {
   return /^\s*<(!doctype|html|head|body)/i.test(body);
 }
 

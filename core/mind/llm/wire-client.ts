@@ -121,11 +121,11 @@ export function completeReply(raw: RawReply, ids: CallIds, requestBytes: number)
   const { text, reasoning, finishReason } = raw;
   const given = finishReason === 'content_filter' ? [] : finishReason === 'length' ? markCut(raw.calls) : raw.calls;
   const calls = completeCalls(given, ids);
-  if (raw.usage !== null) return { text, reasoning, calls, usage: raw.usage, usageReported: true, finishReason };
+  if (raw.usage !== null) return { ...raw, calls, usage: raw.usage, usageReported: true };
   const callTokens = calls.reduce((sum, call) => sum + estimateTokens(call.tool) + estimateTokens(call.args), 0);
   const outputTokens = estimateTokens(text) + estimateTokens(reasoning) + callTokens;
   const usage = { inputTokens: estimateTokensOfBytes(requestBytes), outputTokens, cachedInputTokens: 0 };
-  return { text, reasoning, calls, usage, usageReported: false, finishReason };
+  return { ...raw, calls, usage, usageReported: false };
 }
 
 function markCut(calls: readonly ReplyCall[]): readonly ReplyCall[] {

@@ -41,6 +41,7 @@ const optionalFields: ReadonlySet<string> = new Set([
   'store',
   'include',
   'max_output_tokens',
+  'phase',
 ]);
 
 /** Returns the refused words that were sent, may be left out and are not left out already; and a likeness that was not known. */

@@ -325,6 +325,7 @@ function recordReply(
     usageReported: reply.usageReported,
     costUsd,
     finishReason: reply.finishReason,
+    ...(reply.phase === undefined ? {} : { phase: reply.phase }),
     tookMs,
     firstTokenMs: reply.firstTokenMs,
   });

@@ -112,8 +112,9 @@ function checkId(type: string, id: unknown, at: string): void {
   if (id !== undefined && !text(id).startsWith(start)) throw say(`Invalid '${at}': '${text(id)}'. Expected an ID that begins with '${start}'.`, at, 'invalid_value'); // prettier-ignore
 }
 
-function checkMessage({ role, content }: Part, at: string): void {
+function checkMessage({ role, content, phase }: Part, at: string): void {
   if (!['user', 'assistant', 'system', 'developer'].includes(text(role))) throw say(`Invalid value: '${text(role)}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`, `${at}.role`, 'invalid_value'); // prettier-ignore
+  if (phase !== undefined && phase !== null && !['commentary', 'final_answer'].includes(text(phase))) throw say(`Invalid value: '${text(phase)}'. Supported values are: 'commentary' and 'final_answer'.`, `${at}.phase`, 'invalid_value'); // prettier-ignore
   if (typeof content === 'string') return;
   if (!Array.isArray(content)) throw missing(`${at}.content`, say);
   if (content.length === 0) throw emptyArray(`${at}.content`, say);

@@ -7,7 +7,7 @@ const tool = (parameters: unknown, more: object = {}) => ({
   tools: [{ type: 'function', name: 'read', description: 'd', parameters, strict: false, ...more }],
 });
 const user = (content: unknown = [{ type: 'input_text', text: 'hi' }]) => ({ type: 'message', role: 'user', content });
-const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'x' }] };
+const said = { type: 'message', role: 'assistant', phase: 'commentary', content: [{ type: 'output_text', text: 'x' }] };
 const thought = { type: 'reasoning', summary: [], encrypted_content: 'gAAAAx' };
 const call = (more: object = {}) => ({ type: 'function_call', call_id: 'c1', name: 'read', arguments: '{}', ...more });
 const result = (more: object = {}) => ({ type: 'function_call_output', call_id: 'c1', output: 'ok', ...more });
@@ -43,6 +43,7 @@ export const responsesControls: readonly (readonly [what: string, change: object
   ['an item of another kind', input({ type: 'note' }), "Invalid value: 'note'."],
   ['a field of an item it does not know', input({ ...user(), name: 'x' }), "Unknown parameter: 'input[0].name'."],
   ['a role of chat completions', input({ ...user(), role: 'tool' }), "Invalid value: 'tool'."],
+  ['a phase of another name', input({ ...said, phase: 'final' }), "Invalid value: 'final'."],
   ['no parts', input(user([])), "Invalid 'input[0].content': empty array."],
   ['words of the person as an answer', input(user([{ type: 'output_text', text: 'x' }])), "Invalid value: 'output_text'."],
   ['an answer as words of a person', input({ ...said, content: [{ type: 'input_text', text: 'x' }] }), "Invalid value: 'input_text'."],

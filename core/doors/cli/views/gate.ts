@@ -10,7 +10,6 @@ import { describeApproval } from '../approval-prompt.ts';
 import { describeChanges } from '../file-diff.ts';
 import { parseJsonArgument, type CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
-import type { Paint } from '../output.ts';
 import { isInsideTool } from '../person-only.ts';
 import { listed, tabled, type ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
@@ -66,14 +65,14 @@ export const policyViews: ViewsOf<'policy'> = {
       const { tool, args, cwd } = parseGiven(requestSchema, request, { says: 'The request is not valid {tool, args, cwd?}', whole: 'it' });
       return hereWith(context, { tool, args, ...(cwd === undefined ? {} : { cwd }) });
     },
-    show: (result, { paint }) => describeDecision(result, paint),
+    show: describeDecision,
   },
 };
 
 export const sandboxViews: ViewsOf<'sandbox'> = {
   'sandbox.explain': {
     params: (read, { context }) => hereWith(context, read),
-    show: (result, { paint }) => describeSandbox(result, paint),
+    show: describeSandbox,
   },
 };
 
@@ -106,9 +105,9 @@ export const workspaceViews: ViewsOf<'workspace'> = {
   'workspace.forget': { show: ({ path }) => `TrayClaw asks again before it works in ${revealed(path)}.` },
 };
 
-function describeDecision(result: OpResult<'policy.explain'>, paint: Paint): string {
+function describeDecision(result: OpResult<'policy.explain'>): string {
   return facts([
-    ['Decision', paint('bold', result.decision)],
+    ['Decision', result.decision],
     ['Rule', result.ruleId],
     ['Reason', result.reason],
     ['Mode', result.mode],
@@ -134,12 +133,12 @@ function endOf(grant: GrantListing): string {
   return grant.scope.kind === 'session' ? `with ${grant.sessionId}` : 'when revoked';
 }
 
-function describeSandbox(result: OpResult<'sandbox.explain'>, paint: Paint): string {
+function describeSandbox(result: OpResult<'sandbox.explain'>): string {
   const { mode, backend, available, command, files, network, environment, limits } = result;
   const several = (name: string, values: readonly string[], none: string): [string, string][] =>
     values.length === 0 ? [[name, none]] : values.map((value, index) => [index === 0 ? name : '', value]);
   const about = facts([
-    ...(command === null ? [] : [['Would run', paint('bold', describePlace(command))] as const]),
+    ...(command === null ? [] : [['Would run', describePlace(command)] as const]),
     ['Mode', mode],
     ['Confined by', backend === null ? 'nothing: there is no backend for this system' : backend.how],
     ['Available', available ? 'yes' : mode === 'off' ? 'switched off' : 'no'],
@@ -152,7 +151,7 @@ function describeSandbox(result: OpResult<'sandbox.explain'>, paint: Paint): str
     ...several('Network', network.allowDomains, 'none'),
     ['Environment', [...environment, 'HOME', 'TMPDIR'].join(', ')],
   ]);
-  const holds = (limit: (typeof limits)[number]): string => (limit.holds ? 'yes' : paint('red', 'no'));
+  const holds = (limit: (typeof limits)[number]): string => (limit.holds ? 'yes' : 'no');
   return `${about}\n\n${tabled(limits, { LIMIT: 'name', VALUE: 'value', HOLDS: holds, HOW: 'how' }, 'No limits.')}`;
 }
 

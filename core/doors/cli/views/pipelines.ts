@@ -30,7 +30,7 @@ export const pipelineViews: ViewsOf<'pipeline'> = {
 
 /** Names each node on standard error when it ends, and streams the writer's text if a person reads it. */
 async function runPipeline(context: CommandContext, params: OpParams<'pipeline.run'>, given: Given): Promise<number> {
-  const file = typeof given['output'] === 'string' ? givenPath(context.io, given['output']) : null;
+  const file = typeof given['out'] === 'string' ? givenPath(context.io, given['out']) : null;
   if (file !== null) refuseMissingFolder(file);
   return context.withClaw('live', async ({ claw }) => {
     await meetModel(context, claw, null);

@@ -114,10 +114,21 @@ function specWords(spec: ScheduleSpec): string {
     case 'at':
       return spec.local === undefined ? `once, ${when(spec.atMs)}` : `once, ${spec.local} ${spec.zone ?? ''}`;
     case 'every':
-      return `every ${spec.everyMs / unitsMs.m} min`;
+      return everyWords(spec.everyMs);
     case 'cron':
       return `${spec.expr} (${spec.zone})`;
   }
+}
+
+/** In the largest unit without a fraction: `every day`, `every 90 minutes`. */
+function everyWords(ms: number): string {
+  const units = [
+    ['day', unitsMs.d],
+    ['hour', unitsMs.h],
+    ['minute', unitsMs.m],
+  ] as const;
+  const [unit, unitMs] = units.find(([, size]) => ms % size === 0) ?? ['minute', unitsMs.m];
+  return ms === unitMs ? `every ${unit}` : `every ${ms / unitMs} ${unit}s`;
 }
 
 function lastWords({ last }: Pick<ScheduleView, 'last'>): string {
