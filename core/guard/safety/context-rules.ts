@@ -10,7 +10,7 @@ const keyLabel = '(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----';
 // A truncated block is redacted as far as it looks like key data.
 const keyBody = String.raw`(?:(?:\s|\\[nrt"])*[A-Za-z0-9+/=]{16,})+`;
 const opensshStart = 'b3BlbnNzaC1rZXktdjE';
-// The next key is a match of its own: if each match took all that follow, many keys would be read in the square of their number.
+// The next key is a separate match: if each match took all that follow, many keys would be read in the square of their number.
 const opensshLetter = `(?:(?!${opensshStart})[A-Za-z0-9+/=])`;
 const netrcGap = String.raw`(?:\s|\\[nrt]){1,8}`;
 
