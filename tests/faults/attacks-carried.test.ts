@@ -62,6 +62,7 @@ test.each([
   ['a pipe', 'head -5 < PAGE | tee copy.md'],
   ['a variable', 'P=PAGE; sed -n 1,9p "$P" > copy.md'],
   ['a loop', 'for f in FOLDER/*.md; do cp "$f" copy.md; done'],
+  ['a pattern', 'cat FOLDER/p*e.md > copy.md; true'],
   ['a folder that is entered', 'cd FOLDER && cat page.md > "$OLDPWD/copy.md"'],
   ['an archive', '[ -f PAGE.tar ] && tar xf PAGE.tar && mv page.md copy.md'],
 ])('a page outside that a command copies by %s is marked', async (_name, form) => {
