@@ -26,7 +26,7 @@ export function outsideFile({ line, cwd }: CommandFact, places: CommandPlaces): 
   const takesFolders = commands.some(({ words }) => walkers.has(nameOf(words[0]?.text ?? '')));
   const looks = commands.map((command) => lookAt(command, cwd, places));
   const unread = new Set(looks.flatMap((look) => [...look.unread]));
-  const pieces = [...line.matchAll(outsideText)].map(([text]) => pathOf(text.replace(/[^/]*[*?[]$/, ''), cwd, places));
+  const pieces = [...line.matchAll(outsideText)].map(([text]) => pathOf(beforePattern(text), cwd, places));
   const paths = new Set([...looks.flatMap(({ read }) => read), ...pieces.filter((path) => !unread.has(path))]);
   if (paths.size > WORDS_MAX) return cwd;
   for (const path of paths) {
@@ -56,6 +56,11 @@ function lookAt({ words, read, written, folders }: LineCommand, cwd: string, pla
   // `if=FILE` and `--file=FILE` name a file as well.
   const values = [...texts.slice(1), ...read.map(({ text }) => text)].map((text) => /^[\w-]{1,40}=(.+)$/s.exec(text)?.[1] ?? text);
   return { read: inBase(values.filter((text) => !text.startsWith('-'))).filter((path) => !unread.has(path)), unread };
+}
+
+/** `/a/b*` is something in `/a`. */
+function beforePattern(text: string): string {
+  return /[*?[]/.test(text.slice(-1)) ? text.slice(0, text.lastIndexOf('/') + 1) : text;
 }
 
 function pathOf(text: string, base: string, places: CommandPlaces): string {
