@@ -17,7 +17,7 @@ import { LogHead, SessionLog, sessionMigrations } from './store/session/session.
 import { Storage, type Migration } from './store/storage/storage.ts';
 import { BudgetBook, spendingOf } from './guard/budget/budget.ts';
 import { proxiedFetch } from './guard/egress/egress.ts';
-import { literalWords, programFiles } from './guard/command/command.ts';
+import { literalWords, programFiles, runsGit } from './guard/command/command.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { domainSets, SafetyChecks } from './guard/safety/safety.ts';
@@ -162,7 +162,13 @@ export function composeGuard(store: Store) {
   const read = [...config.sandbox.files.read, dirname(process.execPath), bundledSkills()].filter((path) => path !== null);
   const sandboxed = { ...config.sandbox, files: { ...config.sandbox.files, read } };
   const sandbox = lifetimes.add(new Sandbox({ ...store, config: sandboxed, facts }));
-  const taint = new TaintBook({ store: marks, reads: log.reads, folders: [workspace, ...extraFolders], files: filesOnDisk });
+  const taint = new TaintBook({
+    store: marks,
+    reads: log.reads,
+    folders: [workspace, ...extraFolders],
+    files: { ...filesOnDisk, runsGit },
+  });
+  marks.settleIn(facts.home);
   const lateCopies = lifetimes.add(new LateCopies({ ...store, taint }));
   return {
     ...store,

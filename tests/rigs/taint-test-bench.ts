@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import type { AnyDraft, EventBodies } from '../../core/contracts/events.ts';
-import type { CallFacts, PathFact, TaintSource } from '../../core/contracts/tools.ts';
+import type { CallFacts, CommandFact, PathFact, TaintSource } from '../../core/contracts/tools.ts';
 import { SessionLog, sessionMigrations } from '../../core/store/session/session.ts';
 import { Storage } from '../../core/store/storage/storage.ts';
 import { TaintBook, TaintStore, taintMigrations, type Heard, type JudgedCall } from '../../core/guard/taint/taint.ts';
@@ -38,6 +38,7 @@ export class TaintBench {
       isExecutable: (path: string) => this.executable.has(path),
       isTracked: (path: string) => this.tracked.has(path),
       isFolder: (path: string) => this.folders.has(path),
+      runsGit: ({ line }: CommandFact) => line === 'sh git-inside.sh',
     };
     this.book = new TaintBook({ store: this.store, reads: this.log.reads, folders: [workspace], files });
   }

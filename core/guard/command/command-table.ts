@@ -320,6 +320,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   xargs: { reads: 'passes on words of its input', operands: 'command for any words' },
   timeout: { reads: 'runs a command for a limited time', operands: 'time limit, then command' },
+  nice: { reads: 'runs a command at a lower priority', operands: 'priority, then command' },
   env: { reads: 'runs a command in another language or time zone', operands: 'variables, then command' },
   printenv: { reads: 'prints variables', operands: 'variable names', flags: '' },
   dpkg: { ...packages, starts: ['dpkg-query'] },

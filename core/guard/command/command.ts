@@ -22,6 +22,8 @@ export { placesNamedBy } from './named-places.ts';
 export { inputsOf, readJoinedLine, type JoinedPart } from './joined-line.ts';
 export { literalWords } from './literal-lexer.ts';
 export { lookAtLine } from './line-risks.ts';
+export { outsideFile } from './outside-files.ts';
+export { runsGit } from './script-git.ts';
 export { ContentHashes } from './content-hash.ts';
 export { codeFiles, programFiles } from './program-files.ts';
 

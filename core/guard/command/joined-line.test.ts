@@ -209,7 +209,13 @@ test('git behind a time limit, or behind variables that only change its output, 
   execFileSync('git', ['init', '-q', repository]);
   const at = (line: string, path = environment.PATH) => look(line, path, repository);
   const reads = (line: string, path?: string) => readsOf(at(line, path).fact);
-  for (const line of ['NO_COLOR=1 git status', 'LC_ALL=C git log --oneline | head', 'timeout 9 git status', 'TZ=UTC git log && ls'])
+  for (const line of [
+    'NO_COLOR=1 git status',
+    'LC_ALL=C git log --oneline | head',
+    'timeout 9 git status',
+    'nice -n 9 git status',
+    'TZ=UTC git log && ls',
+  ])
     expect([line, reads(line)]).toEqual([line, expect.stringContaining('reads this repository')]);
   expect(at('NO_COLOR=1 git status')).toMatchObject({
     fact: { plain: { argv: ['env', 'NO_COLOR=1', 'git', 'status'], family: ['git', 'status'] } },
@@ -221,6 +227,8 @@ test('git behind a time limit, or behind variables that only change its output, 
     'timeout -s KILL 9 git status',
     'LC_ALL=C git push',
     'timeout 9 git -c core.pager=x log',
+    'nice git push',
+    'nice -n -9 git status',
   ];
   for (const line of [...risky, 'env LC_ALL=C timeout 9 git push', 'GIT_SSH_COMMAND=x git status'])
     expect([line, reads(line)]).toEqual([line, null]);

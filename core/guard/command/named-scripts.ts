@@ -21,7 +21,8 @@ const ends = ['', '.js', '.cjs', '.mjs', '/index.js'];
 export function filesNamedBy(text: string, folder: string, kind: 'lines' | 'recipes' = 'lines'): readonly string[] {
   const found = new Set<string>();
   const add = (given: string, base: string, depth: number, as: typeof kind): void => {
-    for (const path of wordsOf(given, as).flatMap((word) => existing(word, [base, ...foldersEntered(given, base)]))) {
+    const bases = [base, ...foldersEntered(given, base)];
+    for (const path of [...new Set(wordsOf(given, as))].flatMap((word) => existing(word, bases))) {
       if (found.has(path) || found.size >= FILES_MAX) continue;
       found.add(path);
       const inner = depth < DEPTH_MAX ? scriptText(path) : null;

@@ -5,7 +5,7 @@ import { areWords, flagTables, readArguments, type GivenArguments } from './argu
 import { readers } from './command-table.ts';
 import type { Operands, Reader } from './reader-form.ts';
 import { sedFiles } from './sed-script.ts';
-import { isHarmlessVariable, timeLimit } from './script-forms.ts';
+import { behindPriority, isHarmlessVariable, timeLimit } from './script-forms.ts';
 
 /** A folder that the command walks, although its arguments name no file in it. */
 export interface FolderWalk {
@@ -175,6 +175,10 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   'command for any words': (_, args) => passedOn(args),
   'time limit, then command': (_, [limit = '', program = '', ...args]) =>
     timeLimit.test(limit) && program !== 'timeout' ? startedWith(program, args) : null,
+  'priority, then command': (_, args) => {
+    const [program = '', ...rest] = behindPriority(args);
+    return program === 'nice' ? null : startedWith(program, rest);
+  },
   'variables, then command': (_, args) => {
     const [program = '', ...rest] = args.slice(args.findIndex((word) => !isHarmlessVariable(word)));
     return isHarmlessVariable(args[0] ?? '') && program !== 'env' ? startedWith(program, rest) : null;

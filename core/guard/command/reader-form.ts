@@ -25,6 +25,7 @@ export type Operands =
   | 'jq filter, then files'
   | 'command for any words'
   | 'time limit, then command'
+  | 'priority, then command'
   | 'variables, then command'
   | 'variable names'
   | 'database, then queries';

@@ -115,8 +115,16 @@ export function askedSafely([program, ...args]: readonly string[]): readonly str
 
 export const timeLimit = /^\d+(?:\.\d+)?[smh]?$/;
 
+/** Returns the command that `nice` starts; its flags, if they are not a priority of a few known forms. */
+export function behindPriority(words: readonly string[]): readonly string[] {
+  const [first = '', second = ''] = words;
+  if (first === '-n' && /^\d{1,2}$/.test(second)) return words.slice(2);
+  return /^(?:-n?\d{1,2}|--adjustment=\d{1,2})$/.test(first) ? words.slice(1) : words;
+}
+
 /** Returns whether these words before a command only limit its time, or change the look of its output. */
 export function isHarmlessPrefix([program, ...words]: readonly string[]): boolean {
+  if (program === 'nice') return behindPriority(words).length === 0;
   if (program === 'timeout') return words.length === 1 && timeLimit.test(words[0] ?? '');
   return program === 'env' && words.length > 0 && words.every(isHarmlessVariable);
 }

@@ -61,6 +61,15 @@ export function createAssignmentRules(): PatternRule[] {
     assignmentRule(['_AUTH', '_auth', '_SALT', '_salt', '_PAT'], String.raw`_(?:auth|salt|pat)(?![A-Za-z_-])`, 'i', isSecretValue),
     assignmentRule(['pw:', 'pw=', 'PW:', 'PW=', 'Pw:'], '(?:(?<![A-Za-z0-9])|(?<=bind|root))pw', 'i', isPlainSecret),
     assignmentRule(['密码:', '密码：', '密碼:', '密碼：'], '密[码碼]', '', isSecretValue),
+    // Clouds of Asia call the secret key `sk`, next to an `ak` that is public.
+    assignmentRule(
+      secretKeyTriggers,
+      '(?<![A-Za-z0-9?&-])(?:sk|SK)',
+      '',
+      (value, next) => value.length >= 20 && isSecretValue(value, next),
+    ),
+    assignmentRule(['BW_SESSION', '--session'], 'BW_SESSION|--session', '', (value) => value.length >= 80 && hasEveryKind(value)),
+    { ...assignmentRule(['totp', 'Totp', 'TOTP'], 'totp', 'i', (value) => /^[A-Z2-7]{16,128}=*$/.test(value)), mayHeadColumn: true },
     digestRule(),
     proseRule(),
     environmentRule(),
@@ -68,6 +77,8 @@ export function createAssignmentRules(): PatternRule[] {
     keyRule(),
   ];
 }
+
+const secretKeyTriggers = ['sk', 'SK'].flatMap((name) => [':', '=', ' =', ' :', '"', "'", '\\"'].map((end) => name + end));
 
 function assignmentRule(
   triggers: readonly string[],

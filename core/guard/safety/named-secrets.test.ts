@@ -55,6 +55,31 @@ test.each([
   expect(open().redact(text).text).not.toContain(secret);
 });
 
+const secretKey = letters(40);
+test.each([
+  `HUAWEICLOUD_SK=${secretKey}`,
+  `export VOLC_SK="${secretKey}"`,
+  `ak: HPUA1B2C3D4E5F6G7H8I\nsk: ${secretKey}`,
+  `[cloud]\nsk = ${secretKey}`,
+  `{"ak":"HPUA1B2C3D4E5F6G7H8I","sk":"${secretKey}"}`,
+  `+QIANFAN_SK=${hex(32)}`,
+  `export BW_SESSION="${letters(86)}=="`,
+  `bw list items --session ${letters(86)}==`,
+  `{"username":"ana","totp":"${['JBSWY3DP', 'EHPK3PXP'].join('')}"}`,
+  `https://a.example/k?OSSAccessKeyId=x&Signature=${letters(27)}%3D`,
+  `https://a.example/k?q-ak=x&q-signature=${hex(40)}`,
+])('redacts the secret alone: %s', (text) => {
+  const { text: shown, found } = open().redact(text);
+  expect(found).toHaveLength(1);
+  expect(shown).not.toMatch(/aB3dE5fG|JBSWY3DP|0f1e2d3c/);
+});
+
+test('keeps what only ends like the name of a secret key', () => {
+  const text =
+    'task: buildEverything2024AndMore risk=veryLowInThisCase2026 disk: "nvme0n1p2SomeLongName7" https://a.example/b?sk=987fdc4c7b0';
+  expect(open().redact(text)).toEqual({ text, found: [] });
+});
+
 const tables: [string, string[]][] = [
   [`# Accounts\n\n\tA\tB\tC\n1\tUser\tPassword\tNote\n2\tada\t${weak}\tx\n3\tbob\thunter2\ty\n\nend`, [weak, 'hunter2']],
   [`user;passwort\nada;${weak}\nbob;aB3dE5fG7hJ9\n`, [weak, 'aB3dE5fG7hJ9']],
@@ -73,6 +98,8 @@ test.each([
   ['cells whose quotes do not end', `user,password\n${'"a,'.repeat(100_000)},y\n`],
   ['a cell of white space', `user,password\nx${' '.repeat(300_000)}x,y\n`],
   ['lines that could be headings', 'a,password\n'.repeat(30_000)],
+  ['names of secret keys', 'sk: sk="sk=a1B2'.repeat(20_000)],
+  ['parts of keys', `${'s.a'.repeat(25_000)}${'0f1e2d3c-'.repeat(25_000)}`],
   ['words that could be headings', `${'my password, '.repeat(150)}\n`.repeat(150)],
 ])('300 KB of %s are read in time', (_, text) => {
   expect(growth(text, (part) => open().redact(part))).toBeLessThan(20);

@@ -21,7 +21,7 @@ function authorizationRule(): PatternRule {
 }
 
 const queryNames =
-  'key token auth sig signature code appid secret pass password pwd session sid apikey api_key api-key access_token auth_token X-Amz-Signature X-Amz-Security-Token X-Goog-Signature'.split(
+  'key token auth sig signature code appid secret pass password pwd session sid apikey api_key api-key access_token auth_token X-Amz-Signature X-Amz-Security-Token X-Goog-Signature Signature q-signature X-Oss-Signature x-oss-signature X-Tos-Signature'.split(
     ' ',
   );
 

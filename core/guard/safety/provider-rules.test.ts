@@ -47,6 +47,12 @@ const known: [string, string][] = [
   ['confluent-secret', join('cflt', letters(60))],
   ['nebius-token', join('v1.', 'CmMK', letters(160))],
   ['yandex-key', join('AQ', 'VN', letters(36))],
+  ['yandex-key', join('YC', 'AJE', letters(20))],
+  ['yandex-key', join('YC', 'M', letters(37))],
+  ['vault-token', join('hvr', '.', letters(90))],
+  ['vault-token', join('s', '.', letters(24))],
+  ['mailgun-key', join(hex(32), '-', hex(8), '-', hex(8))],
+  ['newrelic-key', join(hex(32), '0f1e', 'NR', 'AL')],
   ['yandex-token', join('t1', '.', letters(80), '.', letters(86))],
   ['tencent-key', join('AK', 'ID', letters(32))],
   ['alibaba-key', join('LTAI', '5t', letters(18))],
@@ -104,6 +110,6 @@ test.each(known)('recognizes %s and replaces it whole', (name, secret) => {
 
 test('keeps words that begin like these keys', () => {
   const text =
-    'API-REFERENCE-GUIDE-2026 perm-group.read.all-the-people-of-the-team ste-by-step m0-install-2024 trap tr_dev_mode dtn_0f1e2d3c sha256~not-a-digest K001 service:web:8080 app_name web_0f1e2d3c';
+    'API-REFERENCE-GUIDE-2026 perm-group.read.all-the-people-of-the-team ste-by-step m0-install-2024 trap tr_dev_mode dtn_0f1e2d3c sha256~not-a-digest K001 s.hasOwnPropertyDescriptor YCMn 0f1e2d3c4b5a69788796a5b4c3d2e1f0-0f1e2d3c service:web:8080 app_name web_0f1e2d3c';
   expect(safety.redact(text)).toEqual({ text, found: [] });
 });

@@ -67,7 +67,7 @@ const rows: readonly Row[] = [
   ['linear-key', 'lin_api_', '[A-Za-z0-9]{32,64}'],
   ['notion-token', 'ntn_', '[A-Za-z0-9]{40,60}'],
   ['databricks-token', 'dapi', `[0-9a-f]{32}(?:-[0-9])?${END}`],
-  ['vault-token', ['hvs.', 'hvb.'], '[A-Za-z0-9_-]{20,300}'],
+  ['vault-token', ['hvs.', 'hvb.', 'hvr.'], '[A-Za-z0-9_-]{20,300}'],
   ['postman-key', 'PMAK-', '[0-9a-f]{24}-[0-9a-f]{34}'],
   ['figma-token', ['figd_', 'figu_'], '[A-Za-z0-9_-]{30,60}'],
   ['atlassian-token', ['ATATT3', 'ATCTT3'], '[A-Za-z0-9_=-]{40,300}'],
@@ -214,6 +214,9 @@ const rows: readonly Row[] = [
   ['nebius-token', 'v1.CmMK', '[A-Za-z0-9_.-]{100,400}'],
   ['yandex-key', 'AQVN', `[A-Za-z0-9_-]{35,38}(?![A-Za-z0-9_-])`, hasEveryKind],
   ['yandex-token', 't1.', String.raw`[A-Za-z0-9_=-]{40,300}\.[A-Za-z0-9_-]{86}`],
+  ['yandex-key', 'YCAJE', `[A-Za-z0-9_-]{20}(?![A-Za-z0-9_-])`, hasEveryKind],
+  ['yandex-key', ['YCM', 'YCN', 'YCO', 'YCP'], `[A-Za-z0-9_-]{37}(?![A-Za-z0-9_-])`, hasEveryKind],
+  ['vault-token', everyWay(['s.'], lettersAndDigits), '[A-Za-z0-9]{23}(?![A-Za-z0-9.(_-])', hasEveryKind],
   ['tencent-key', 'AKID', `[A-Za-z0-9]{32}${END}`, hasEveryKind],
   ['alibaba-key', 'LTAI', `5t[A-Za-z0-9]{18}${END}`],
   ['volcengine-key', 'AKLT', `[A-Za-z0-9]{40,48}={0,2}${END}`, hasEveryKind],
@@ -279,7 +282,7 @@ export function createProviderRules(): PatternRule[] {
     const pattern = new RegExp(`${start}(?:${literals.map(escapeRegExp).join('|')})${rest}`, 'y');
     return { ...tokenRule(name, literals, pattern), ...(accept === undefined ? {} : { accept }) };
   });
-  return [...rules, telegramRule(), discordRule(), azureClientRule(), azureServiceRule(), mailchimpRule()];
+  return [...rules, telegramRule(), discordRule(), azureClientRule(), azureServiceRule(), mailchimpRule(), ...suffixedRules()];
 }
 
 function tokenRule(name: string, triggers: readonly string[], pattern: RegExp): PatternRule {
@@ -320,6 +323,17 @@ function azureServiceRule(): PatternRule {
 /** A key ends in the name of its data centre. */
 function mailchimpRule(): PatternRule {
   return { ...tokenRule('mailchimp-key', ['-us'], /(?<![0-9a-f])[0-9a-f]{32}-us[0-9]{1,2}(?![0-9a-z])/y), before: /[0-9a-f]{32}$/ };
+}
+
+/** Keys that a later part tells from a digest. */
+function suffixedRules(): PatternRule[] {
+  const hexDigits = '0123456789abcdef';
+  const mailgun = /(?<![0-9a-f])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![0-9a-z-])/y;
+  const newRelic = /(?<![0-9A-Za-z])(?:[0-9a-f]{6}|[a-z]{2}01xx)[0-9a-f]{30}NRAL(?![0-9A-Za-z])/y;
+  return [
+    { ...tokenRule('mailgun-key', everyWay(hexDigits, '-', hexDigits), mailgun), before: /[0-9a-f]{31}$/ },
+    { ...tokenRule('newrelic-key', ['NRAL'], newRelic), before: /[0-9a-z]{36}$/ },
+  ];
 }
 
 /** Returns whether the text is JSON with an account, a tunnel and its secret. */

@@ -54,6 +54,21 @@ const bridgeScript = [
   '"$@"; code=$?; kill %1; exit $code',
 ].join('\n');
 
+/**
+ * Opens the filter and closes whatever this program was itself started with: a descriptor of a folder would lead out. Only bash can name one
+ * of two digits.
+ */
+const opensFilter = `exec ${FILTER_DESCRIPTOR}<"$0"
+for at in /proc/self/fd/*; do
+  at="\${at##*/}"
+  case "$at" in
+    [0-2] | ${FILTER_DESCRIPTOR}) ;;
+    [0-9]) eval "exec $at<&-" ;;
+    *) [ -z "$BASH_VERSION" ] || eval "exec $at<&-" ;;
+  esac
+done
+exec "$@"`;
+
 export class LinuxBackend implements SandboxBackend {
   readonly name = 'srt';
   readonly how = 'bubblewrap with a system call filter';
@@ -144,9 +159,8 @@ export class LinuxBackend implements SandboxBackend {
       keepsNetwork,
       filterDescriptor: FILTER_DESCRIPTOR,
     });
-    const opensFilter = `exec ${FILTER_DESCRIPTOR}<"$0"; exec "$@"`;
     return [
-      '/bin/sh',
+      this.#find('bash') ?? '/bin/sh',
       '-c',
       opensFilter,
       this.#filterFile(job.instanceFolder),

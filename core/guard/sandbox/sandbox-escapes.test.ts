@@ -2,7 +2,8 @@
 // another reason would prove nothing.
 
 import { createSocket } from 'node:dgram';
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -94,6 +95,33 @@ async function findEscapes(isConfined: boolean): Promise<string[]> {
 
 test('cannot read, write or reach anything outside the policy', confined, async () => {
   expect(await findEscapes(true)).toEqual([]);
+});
+
+/** Returns what the command reads through descriptors of a folder that this process has open. */
+async function readsByDescriptor(isConfined: boolean): Promise<string> {
+  bench.put('notes.txt', 'mine');
+  const script = 'for fd in 5 12; do cat "/proc/self/fd/$fd/notes.txt" 2>/dev/null; done; echo end';
+  const wrapped = await bench.sandbox.wrap(bench.command('/bin/bash', ['--noprofile', '--norc', '-c', script], { attended: !isConfined }));
+  const folder = openSync(bench.person, 'r');
+  const descriptors = Array.from({ length: 13 }, (_, at) => (at === 5 || at === 12 ? folder : 'ignore'));
+  const stdio = descriptors.map((one, at) => (at === 1 ? 'pipe' : one));
+  const child = spawn(wrapped.file, wrapped.args, { cwd: bench.workspace, env: wrapped.environment, stdio });
+  let output = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  await new Promise((resolve) => child.once('close', resolve));
+  closeSync(folder);
+  await wrapped.dispose();
+  return output;
+}
+
+test('inherits no open folder of this program', confined, async () => {
+  expect(await readsByDescriptor(true)).toBe('end\n');
+});
+
+test('without the sandbox, a command reads an open folder by its descriptor', async () => {
+  await bench.dispose();
+  bench = new SandboxBench({ mode: 'off' });
+  expect(await readsByDescriptor(false)).toBe('minemineend\n');
 });
 
 test('every attempt succeeds without the sandbox', async () => {

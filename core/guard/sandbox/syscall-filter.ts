@@ -1,4 +1,4 @@
-// The seccomp filter of a confined command as a classic BPF program: no local sockets, no kernel key ring, no io_uring (which could open
+// The seccomp filter of a confined command as a classic BPF program: no sockets but those of the internet, no kernel key ring, no io_uring (which could open
 // sockets past the filter), and no new user namespaces (in which it could undo the mounts). Pure.
 
 /** Return values of a filter, see seccomp(2). */
@@ -18,7 +18,8 @@ const JUMP_AT_LEAST = 0x35;
 const JUMP_ANY_BIT = 0x45;
 const RETURN = 0x06;
 
-const AF_UNIX = 1;
+/** IPv4, IPv6 and the kernel's own answers, which the C libraries ask for addresses. All others may lead past the network's namespace. */
+const SOCKETS = [2, 10, 16];
 const CLONE_NEWUSER = 0x1000_0000;
 /** Numbers from here on are the x32 form of the same x86-64 calls, which a list of numbers would miss. */
 const X32_BIT = 0x4000_0000;
@@ -78,6 +79,13 @@ function programFor(table: SyscallTable): Instruction[] {
     answer(EPERM),
     answer(ALLOW),
   ];
+  const onlySockets: Instruction[] = [
+    [JUMP_EQUAL, 0, SOCKETS.length + 3, table.socket],
+    [LOAD, 0, 0, FIRST_ARGUMENT],
+    ...SOCKETS.map((family, index): Instruction => [JUMP_EQUAL, SOCKETS.length - index, 0, family]),
+    answer(EPERM),
+    answer(ALLOW),
+  ];
   return [
     [LOAD, 0, 0, ARCHITECTURE],
     [JUMP_EQUAL, 1, 0, table.architecture],
@@ -88,7 +96,7 @@ function programFor(table: SyscallTable): Instruction[] {
     ...onNumber(table.setns, answer(EPERM)),
     // The flags are in memory, which a filter cannot read. The C libraries fall back to clone.
     ...onNumber(table.clone3, answer(ENOSYS)),
-    ...onFirstArgument(table.socket, [JUMP_EQUAL, 0, 1, AF_UNIX]),
+    ...onlySockets,
     ...onFirstArgument(table.clone, [JUMP_ANY_BIT, 0, 1, CLONE_NEWUSER]),
     ...onFirstArgument(table.unshare, [JUMP_ANY_BIT, 0, 1, CLONE_NEWUSER]),
     answer(ALLOW),

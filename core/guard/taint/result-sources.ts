@@ -29,10 +29,16 @@ export interface FileMarks {
   filesBelow(folder: string, besides: string, limit: number): string[];
 }
 
+/** `runsGit`: a script that the command runs uses git, although the line does not say so. */
+export interface SeenFacts extends CallFacts {
+  readonly runsGit?: boolean;
+}
+type History = Pick<SeenFacts, 'command' | 'runsGit'>;
+
 export interface FileReading {
   readonly sessionId: string;
   readonly tool: string;
-  readonly facts: CallFacts;
+  readonly facts: SeenFacts;
   readonly resultText: string;
 }
 
@@ -67,21 +73,25 @@ export function markedBelow(
 }
 
 /** A command reads what git fetched only if it uses git, and not just for the work tree and new commits. */
-export function isWithin(path: string, facts: Pick<CallFacts, 'command'>): boolean {
+export function isWithin(path: string, facts: History): boolean {
   return !/[/\\]\.git[/\\]?$/.test(path) || readsHistory(facts);
 }
 
 const ownGit = /\bgit(?: -C [\w./-]+)? (?:status|add|commit|rev-parse)\b/g;
 
 /** Returns whether the command may show what git keeps. */
-export function readsHistory({ command }: Pick<CallFacts, 'command'>): boolean {
+export function readsHistory({ command, runsGit }: History): boolean {
+  return runsGit === true || saysGit({ command });
+}
+
+export function saysGit({ command }: Pick<CallFacts, 'command'>): boolean {
   return command !== null && /\bgit\b/i.test(command.line.replaceAll(ownGit, ''));
 }
 
 /** The marks of the repository that a command runs in. */
-function historiesOver({ command }: CallFacts): string[] {
-  if (command === null || !readsHistory({ command })) return [];
-  const parts = command.cwd.split(/(?<=[/\\])/);
+function historiesOver(facts: SeenFacts): string[] {
+  if (facts.command === null || !readsHistory(facts)) return [];
+  const parts = facts.command.cwd.split(/(?<=[/\\])/);
   const folders = parts.map((_, at) =>
     parts
       .slice(0, at + 1)
@@ -110,7 +120,7 @@ function saysSomething(name: string): boolean {
   return words.length >= SAYING_WORDS || words.join('').length >= SAYING_LETTERS;
 }
 
-function foldersOf(facts: CallFacts): string[] {
+function foldersOf(facts: SeenFacts): string[] {
   const folders = facts.paths.filter((path) => path.access === 'read').map((path) => path.real);
   if (facts.command !== null) folders.push(facts.command.cwd);
   return [...new Set(folders)];

@@ -20,6 +20,7 @@ export const taintMigrations: readonly Migration[] = sqlMigrations({
     ) STRICT, WITHOUT ROWID;
   `,
   '0006-taint-any-case': 'CREATE INDEX IF NOT EXISTS tainted_files_any_case ON tainted_files (path COLLATE NOCASE)',
+  '0007-taint-home': 'CREATE TABLE IF NOT EXISTS taint_home (path TEXT PRIMARY KEY) STRICT, WITHOUT ROWID',
 });
 
 /** A mark that the log tells and that has no row: without it, content of others counts as the person's own. Compared with no event. */
@@ -76,6 +77,9 @@ const statements = {
   // Many disks find a file under any case of its letters. A mark counts for all of them, a cleaning only for the path as written.
   file: `SELECT path, session_id AS sessionId, seq, cleaned FROM tainted_files
     WHERE path = ? COLLATE NOCASE AND (path = ? OR cleaned = 0) ORDER BY seq DESC LIMIT 1`,
+  carryMoved: `INSERT INTO tainted_files (path, session_id, seq)
+    SELECT ? || substr(path, ?), '', seq FROM tainted_files WHERE cleaned = 0 AND substr(path, 1, length(?) + 1) IN (? || '/', ? || '\\')
+    ON CONFLICT (path) DO UPDATE SET cleaned = 0`,
   anyFolder: "SELECT 1 FROM tainted_files WHERE cleaned = 0 AND substr(path, -1) IN ('/', '\\') LIMIT 1",
 };
 
@@ -111,6 +115,19 @@ export class TaintStore {
     this.#sql = new Statements(db);
     this.#hasFiles = this.#sql.value('SELECT 1 FROM tainted_files WHERE cleaned = 0 LIMIT 1') !== undefined;
     this.#hasFolders = this.#sql.value(statements.anyFolder) !== undefined;
+  }
+
+  /** The data folder was moved with its workspace: the files in it are marked at their new place. No session owns these marks. */
+  settleIn(home: string): void {
+    const before = this.#sql.value<string>('SELECT path FROM taint_home');
+    if (before === home) return;
+    if (before !== undefined) {
+      this.#sql.run(statements.carryMoved, home, [...before].length + 1, before, before, before);
+      this.#hasFiles = this.#sql.value('SELECT 1 FROM tainted_files WHERE cleaned = 0 LIMIT 1') !== undefined;
+      this.#hasFolders = this.#sql.value(statements.anyFolder) !== undefined;
+      this.#sql.run('DELETE FROM taint_home');
+    }
+    this.#sql.run('INSERT INTO taint_home (path) VALUES (?)', home);
   }
 
   get hasFiles(): boolean {

@@ -2,7 +2,7 @@
 // it. Makes no decisions: the gate decides what follows.
 
 import type { EventBodies } from '../../contracts/events.ts';
-import { noTaint, type CallFacts, type CallTaint, type TaintSource } from '../../contracts/tools.ts';
+import { noTaint, type CallFacts, type CallTaint, type CommandFact, type TaintSource } from '../../contracts/tools.ts';
 import { sep } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { isInside } from '../../base/inside-folder.ts';
@@ -10,7 +10,17 @@ import { changedSince } from './changed-files.ts';
 import { contentValues, decidingValues, type DecidingValue, type ValueContext } from './deciding-values.ts';
 import type { Copies, FindCopies } from './late-copies.ts';
 import { missingPieces } from './missing-pieces.ts';
-import { distinct, isWithin, markedBelow, markedFilesRead, readsHistory, shownSources, wholeFileTools } from './result-sources.ts';
+import {
+  distinct,
+  isWithin,
+  markedBelow,
+  markedFilesRead,
+  readsHistory,
+  saysGit,
+  shownSources,
+  wholeFileTools,
+  type SeenFacts,
+} from './result-sources.ts';
 import { SessionWords, type LogSlices } from './session-words.ts';
 import { taintKey, type SessionTaint, type TaintStore } from './taint-store.ts';
 import { foldText } from './text-words.ts';
@@ -32,6 +42,8 @@ export interface TaintFiles {
   isExecutable(path: string): boolean;
   isFolder(path: string): boolean;
   isTracked(path: string): boolean;
+  /** Returns whether a script that the command names or is made of uses git. */
+  runsGit(command: CommandFact): boolean;
 }
 
 export interface JudgedCall {
@@ -92,14 +104,16 @@ export class TaintBook {
    * any if it `fetched`, none if no file is marked. Returns null for a command that only reads. Uses the system clock, because file times
    * do.
    */
-  watch({ command, class: kind, workspace }: CallFacts, sinceMs = systemClock.nowMs()): FindCopies | null {
+  watch(given: CallFacts, sinceMs = systemClock.nowMs()): FindCopies | null {
     const { store, files } = this.#deps;
+    const { command, class: kind, workspace } = given;
     if (command === null || kind === 'read') return null;
+    const facts = this.#seen(given);
     const opened = [...new Set([...(workspace === undefined ? [] : [workspace]), ...this.#deps.folders])];
     const folders = opened.filter((folder) => !opened.some((other) => other !== folder && isInside(folder, other)));
     const markedNow = (): string[] =>
       (store.hasFiles ? folders.flatMap((folder) => store.filesBelow(folder, '', MARKED_MAX)) : []).filter(
-        (path) => isWithin(path, { command }) && this.#isThere(path, { command }),
+        (path) => isWithin(path, facts) && this.#isThere(path, facts),
       );
     const marked = markedNow();
     const present = marked.filter((path) => files.exists(path));
@@ -112,8 +126,9 @@ export class TaintBook {
   }
 
   /** Returns the new taint that a finished call read or wrote, or null if there is none. */
-  marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null {
+  marksOf(given: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null {
     const { store } = this.#deps;
+    const call = { ...given, facts: this.#seen(given.facts) };
     const taint = store.session(call.sessionId);
     const shown = shownSources(call.facts);
     const copies = heard.copies?.paths ?? [];
@@ -137,8 +152,14 @@ export class TaintBook {
     return { callId: call.callId ?? null, sources, paths, ...(cleaned.length > 0 ? { cleaned } : {}) };
   }
 
+  #seen(facts: CallFacts): SeenFacts {
+    const { store, files } = this.#deps;
+    if (facts.command === null || !store.hasFiles || saysGit(facts)) return facts;
+    return { ...facts, runsGit: files.runsGit(facts.command) };
+  }
+
   /** Returns whether the call can find the file: git may still have one that is gone. */
-  #isThere(path: string, facts: Pick<CallFacts, 'command'>): boolean {
+  #isThere(path: string, facts: SeenFacts): boolean {
     return this.#deps.files.exists(path) || (readsHistory(facts) && this.#deps.files.isTracked(path));
   }
 

@@ -40,7 +40,7 @@ export interface RunningCommand {
   readonly exited: Promise<CommandEnd>;
   /** Resolves when all output was read and no process holds it open any more. */
   readonly closed: Promise<void>;
-  /** The origin of what it brings in from outside this machine; null if it reaches no network, or is known to be local. */
+  /** The origin of what it brings in from outside the opened folders; null if it is known to use only what is in them. */
   readonly fetches: TaintSource | null;
   /** The sandbox's report, once the command has ended. */
   readonly settled: Promise<SandboxReport>;
@@ -68,13 +68,17 @@ export async function startCommand(starter: CommandStarter, options: CommandOpti
   const wrapped = await wrapCommand(sandbox, plain, options);
   try {
     const started = await (options.pty ? startInTerminal : startPiped)(starter, options, wrapped);
-    const isLocal = options.foreign === null || wrapped.isOffline === true;
-    const fetches = isLocal ? null : ({ kind: 'command', where: options.foreign } as const);
-    return { ...started, fetches, settled: started.exited.then(() => wrapped.dispose()) };
+    return { ...started, fetches: broughtFrom(options, wrapped.isOffline === true), settled: started.exited.then(() => wrapped.dispose()) };
   } catch (cause) {
     await wrapped.dispose();
     throw cause;
   }
+}
+
+/** A program that reaches the network may bring in more than the file it is given. */
+function broughtFrom({ foreign, outside }: CommandOptions, isOffline: boolean): TaintSource | null {
+  if (foreign !== null && !isOffline) return { kind: 'command', where: foreign };
+  return outside === null ? null : { kind: 'file', where: outside };
 }
 
 async function startPiped(starter: CommandStarter, options: CommandOptions, wrapped: WrappedCommand): Promise<StartedCommand> {

@@ -15,7 +15,7 @@ import {
   readsOf,
   type ScriptBounds,
 } from '../../contracts/tools.ts';
-import { type CommandAnalysis, type CommandAnalyst, placesNamedBy } from '../../guard/command/command.ts';
+import { type CommandAnalysis, type CommandAnalyst, outsideFile, placesNamedBy } from '../../guard/command/command.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
 import type { Runnable } from './shell-command.ts';
@@ -48,6 +48,8 @@ export interface ConfirmedCommand {
   readonly needsWholeMachine: boolean;
   /** The program that may bring in text from outside this machine; null if there is none. */
   readonly foreign: string | null;
+  /** The file outside the opened folders that the command may take text from, though it is not known to only read; null for none. */
+  readonly outside: string | null;
   /** The bounds of the skill under whose name it runs; null for none, and if a person allowed more. */
   readonly bounds: ScriptBounds | null;
 }
@@ -87,9 +89,12 @@ export class ExecFacts {
     const { launch, fact } = analysis;
     const { needsWholeMachine } = analysis;
     const kept = facts.beyond === undefined ? bounds : null;
-    const foreign = readsOf(fact) === null ? analysis.foreign : null;
+    const brings =
+      readsOf(fact) === null
+        ? { foreign: analysis.foreign, outside: outsideFile(fact, this.#options.paths.commandPlaces(context)) }
+        : { foreign: null, outside: null };
     const { environment } = launch;
-    return { cwd: fact.cwd, run: launch, environment, reads: readsAlone(fact), needsWholeMachine, foreign, bounds: kept };
+    return { cwd: fact.cwd, run: launch, environment, reads: readsAlone(fact), needsWholeMachine, ...brings, bounds: kept };
   }
 
   #look(call: CommandCall, context: FactContext): Looked {

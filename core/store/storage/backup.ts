@@ -243,6 +243,7 @@ export function restoreBackup(home: string, given: string, nowMs: number): { fro
     copyWhole(from, fresh);
     const kept = existsSync(target) ? `${target}.replaced-${new Date(nowMs).toISOString().replaceAll(':', '-')}` : null;
     if (kept !== null) keepReplaced(target, kept);
+    if (kept !== null) carryMarks(kept, fresh);
     // A single rename replaces the old file, so a complete database exists after a crash at any point.
     // The head file never names events that the database lacks, because that is how a lost end of the log is noticed.
     pointHeadAt(home, fresh, nowMs);
@@ -254,6 +255,20 @@ export function restoreBackup(home: string, given: string, nowMs: number): { fro
     throw mapStorageError(cause);
   } finally {
     release();
+  }
+}
+
+/** Files stay as they are, so the marks of untrusted content in them stay as well. The log that told of them is gone, so no session owns them. */
+function carryMarks(from: string, to: string): void {
+  const db = new Database(to);
+  try {
+    db.prepare('ATTACH ? AS replaced').run(from);
+    db.exec(`INSERT INTO tainted_files (path, session_id, seq)
+      SELECT path, '', seq FROM replaced.tainted_files WHERE cleaned = 0 ON CONFLICT (path) DO UPDATE SET cleaned = 0`);
+  } catch {
+    // A damaged file cannot tell, and one of an earlier program has no marks.
+  } finally {
+    db.close();
   }
 }
 

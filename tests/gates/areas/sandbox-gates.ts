@@ -112,7 +112,7 @@ export const sandboxGates: readonly Gate[] = [
     name: 'sandbox/local-sockets',
     prevents: 'a confined command speaks to services of this machine',
     file: 'core/guard/sandbox/syscall-filter.ts',
-    text: '...onFirstArgument(table.socket, [JUMP_EQUAL, 0, 1, AF_UNIX]),',
+    text: '...onlySockets,',
     instead: '',
     suites: ['core/guard/sandbox/sandbox-rules.test.ts', 'core/guard/sandbox/sandbox-escapes.test.ts'],
   },
@@ -196,5 +196,14 @@ export const sandboxGates: readonly Gate[] = [
     instead: "programFiles.includes('') ? programFile : null;",
     suites: ['core/guard/sandbox/sandbox-escapes.test.ts'],
     only: 'code that hooks and servers run',
+  },
+  {
+    name: 'sandbox/descriptors',
+    prevents: 'a confined command reads by a folder that this program was started with',
+    file: 'core/guard/sandbox/linux-backend.ts',
+    text: '[ -z "$BASH_VERSION" ] || eval',
+    instead: 'true || eval',
+    suites: ['core/guard/sandbox/sandbox-escapes.test.ts'],
+    only: 'inherits no open folder of this program',
   },
 ];
