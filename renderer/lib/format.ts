@@ -16,9 +16,12 @@ export function plainLine(text: string, charsMax = 140): string {
   return oneLine(
     text
       .slice(0, charsMax * 4)
+      .replace(/^[ |:-]*-{3}[ |:-]*$/gm, '')
+      .replace(/^ *\|(.+)\| *$/gm, (_, cells: string) => cells.replace(/ *\| */g, ', '))
       .replace(/^\s*(?:#{1,6}|>|[-*+])\s+/gm, '')
       .replace(/!?\[([^\]\n]*)\]\([^)\s]*\)?/g, '$1')
-      .replace(/\*\*|__|`{3,}\S*|`+/g, ''),
+      .replace(/\*\*|__|`{3,}\S*|`+/g, '')
+      .replace(/\*(\S(?:[^*\n]*\S)?)\*/g, '$1'),
     charsMax,
   );
 }
@@ -29,5 +32,5 @@ export function oneLine(text: string, charsMax = 140): string {
     .slice(0, charsMax * 4)
     .trim()
     .replace(/\s+/g, ' ');
-  return line.length > charsMax ? line.slice(0, charsMax - 1) + '…' : line;
+  return line.length > charsMax ? line.slice(0, charsMax - 1).replace(/[\ud800-\udbff]$/, '') + '…' : line;
 }

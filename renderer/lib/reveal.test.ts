@@ -19,6 +19,7 @@ test.each([
   ['\u0440\u0430\u0443\u0440\u0430\u04cf', '\u0440‹U+0440›\u0430‹U+0430›\u0443‹U+0443›\u0440‹U+0440›\u0430‹U+0430›\u04cf‹U+04CF›'],
   ['rm \u2010rf \uff0f', 'rm \u2010‹U+2010›rf \uff0f‹U+FF0F›'],
   ['\u{1d41a}dmin', '\u{1d41a}‹U+1D41A›dmin'],
+  ['Z\u0321\u0308\u0304\u030d\u0336\u0489x', 'Z\u0321\u0308\u0304\u030d‹U+0336›‹U+0489›x'],
   ['lone \ud800', 'lone ‹U+D800›'],
 ])('%j is spelled out', (text, expected) => {
   expect(shown(text)).toBe(expected);
@@ -31,6 +32,8 @@ test.each([
   'Ελληνικά κείμενο',
   'naïve café Ærø — “quoted” … 100 €',
   '你好，世界。',
+  'Việt Nam'.normalize('NFD'),
+  'בְּרֵאשִׁ֖ית ภาษาไทยที่ดี क्ष्म्य',
   'family 👨‍👩‍👧 and ❤️',
 ])('%j is left alone', (text) => {
   expect(revealSegments(text)).toEqual([{ text, kind: 'plain', note: '' }]);

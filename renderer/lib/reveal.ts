@@ -1,5 +1,5 @@
-// Makes the invisible visible: control, format, bidirectional and look-alike characters become named escapes, so that a person approves
-// exactly what they read. Groups follow Unicode TR 36 and TR 39 (16.0); the look-alike table covers letters and marks that look like ASCII
+// Makes the invisible visible: control, format, bidirectional and look-alike characters and piled marks become named escapes, so that a
+// person approves exactly what they read. Groups follow Unicode TR 36 and TR 39 (16.0); the look-alike table covers letters and marks that look like ASCII
 // in common fonts.
 
 export interface RevealSegment {
@@ -118,6 +118,10 @@ const lookalikes: ReadonlyMap<string, string> = new Map(
   ].flatMap(([from = '', to = '']) => [...from].map((char): [string, string] => [char, to])),
 );
 
+const mark = /\p{M}/u;
+/** No language puts more on one letter. A pile of them covers the lines around it. */
+const marksMax = 4;
+
 const ordinary = /^[\n\t\x20-\x7e]*$/;
 const otherLetter = /[\p{L}]/u;
 const asciiLetter = /[A-Za-z]/;
@@ -130,9 +134,12 @@ export function revealSegments(text: string): RevealSegment[] {
   if (isOrdinary(text)) return text === '' ? [] : [plain(text)];
   const chars = [...text];
   const suspect = suspectChars(text);
+  let marks = 0;
   const segments = chars.map((char, index) => {
+    marks = mark.test(char) ? marks + 1 : 0;
     if (char === '\n' || char === '\t') return plain(char);
     if (hidden.test(char)) return isInsideEmoji(char, chars[index - 1] ?? '', chars[index + 1] ?? '') ? plain(char) : escapeHidden(char);
+    if (marks > marksMax) return escapeHidden(char, 'combining mark');
     if (styledLatin.test(char)) return lookalike(char, char.normalize('NFKC'));
     return maybeLookalike(char, suspect[index] ?? false);
   });
@@ -189,9 +196,9 @@ function codeOf(char: string): string {
   return 'U+' + (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
 }
 
-function escapeHidden(char: string): RevealSegment {
+function escapeHidden(char: string, kind = 'invisible character'): RevealSegment {
   const code = char.codePointAt(0) ?? 0;
-  const name = hiddenNames.get(code) ?? (code >= 0xe0000 && code <= 0xe007f ? 'tag character' : 'invisible character');
+  const name = hiddenNames.get(code) ?? (code >= 0xe0000 && code <= 0xe007f ? 'tag character' : kind);
   return { text: `‹${codeOf(char)}›`, kind: 'hidden', note: `${codeOf(char)} ${name}` };
 }
 

@@ -44,6 +44,9 @@ test('a row is one line without marks', () => {
   expect(oneLine('  a\n\n b  ')).toBe('a b');
   expect(oneLine('x'.repeat(200), 10)).toBe('xxxxxxxxx…');
   expect(plainLine('# Report\n\nThe **quick** `check`\n- one')).toBe('Report The quick check one');
+  expect(plainLine('| name | value |\n|:---|---:|\n| a | 1 |\n\n---\nDone')).toBe('name, value a, 1 Done');
+  expect(plainLine('A *slanted* word, 2 * 3 * 4')).toBe('A slanted word, 2 * 3 * 4');
+  expect(oneLine('😀'.repeat(90))).toBe('😀'.repeat(69) + '…');
   expect(plainLine('So:\n```ts\nconst a = 1;\n```\nDone')).toBe('So: const a = 1; Done');
 });
 

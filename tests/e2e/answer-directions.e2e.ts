@@ -54,3 +54,16 @@ test('each block of an answer has its own direction, and code is read from the l
   });
   expect(window.incidents).toEqual([]);
 });
+
+test('a message has the direction of its text, also when it is too long for the browser to tell paragraphs apart', async () => {
+  const { message } = await openSession(browser);
+  const directionOf = async (text: string): Promise<readonly [string | null, string | undefined]> => {
+    await message.fill(text);
+    const shown = await message.evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).direction);
+    return [await message.getAttribute('dir'), shown];
+  };
+  expect(await directionOf('שלום')).toEqual(['auto', 'rtl']);
+  expect(await directionOf('1. ' + 'שלום '.repeat(5000))).toEqual(['rtl', 'rtl']);
+  expect(await directionOf('1. ' + 'hello '.repeat(5000))).toEqual(['ltr', 'ltr']);
+  await message.fill('');
+});

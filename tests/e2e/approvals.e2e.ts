@@ -86,3 +86,21 @@ test('the policy in force is shown, and one of its rules refuses a call', async 
   await window.page.getByText('Commands: 60 a minute').waitFor();
   expect(window.incidents).toEqual([]);
 });
+
+test('of a long difference a part is drawn in each frame, until all of it is there', async () => {
+  const content = Array.from({ length: 250 }, (_, at) => `line ${at}`).join('\n');
+  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'write_file', args: { path: 'long.md', content } }] }] });
+  const { page, approval } = window;
+  const lines = approval.locator('ins');
+  await window.send('Write it');
+  await expect.poll(() => lines.count()).toBe(250);
+  await window.go('Memory');
+  await page.getByText('Nothing is remembered yet.').waitFor();
+  await page.evaluate('(held = [], draws = requestAnimationFrame, requestAnimationFrame = (frame) => held.push(frame))');
+  await window.go('Chat');
+  await lines.first().waitFor();
+  expect(await lines.count()).toBe(100);
+  await page.evaluate('(requestAnimationFrame = draws, held.forEach((frame) => frame(0)))');
+  await expect.poll(() => lines.count()).toBe(250);
+  expect(window.incidents).toEqual([]);
+});

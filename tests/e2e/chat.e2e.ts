@@ -80,6 +80,16 @@ test('hidden and look-alike characters in an approval are spelled out', async ()
   expect(await window.approval.innerText()).not.toContain('\u202e');
 });
 
+test('marks piled on a letter are spelled out in an approval, and those before it are painted below it', async () => {
+  const pile = `g${'\u0329\u0347\u0330\u0323'.repeat(60)}`;
+  const window = await openSession(browser, { replies: [{ text: pile, calls: [{ tool: 'exec', args: { command: pile.slice(0, 7) } }] }] });
+  await window.send('Run it');
+  expect(await window.approval.getByRole('group', { name: 'Command' }).innerText()).toBe(`${pile.slice(0, 5)}‹U+0329›‹U+0347›`);
+  // Marks paint far outside of their line. Only what is positioned is painted after the text of the whole conversation.
+  const position = await window.approval.evaluate((card) => card.ownerDocument.defaultView?.getComputedStyle(card).position);
+  expect(position).toBe('relative');
+});
+
 test('an approval given elsewhere updates the card in the chat', async () => {
   const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
   await window.send('Write hello.md');

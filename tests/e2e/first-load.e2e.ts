@@ -48,6 +48,23 @@ test('nothing is requested twice at the start', async () => {
   expect(asked.filter((one, at) => asked.indexOf(one) !== at)).toEqual([]);
 });
 
+test('a start that connects slowly moves nothing before two seconds, and then says so', async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  await page.goto('about:blank');
+  const canStream = Promise.withResolvers<void>();
+  await hold(page, '**/api/events?*', canStream.promise);
+  await window.openAddress();
+  const banner = page.locator('section[aria-label="Connection"]');
+  await banner.waitFor({ state: 'attached' });
+  expect(await banner.evaluate((element) => element.getAnimations()[0]?.effect?.getTiming().delay)).toBe(2000);
+  await banner.waitFor();
+  expect(await banner.innerText()).toBe('Connecting to TrayClaw…');
+  canStream.resolve();
+  await banner.waitFor({ state: 'detached' });
+  expect(window.incidents).toEqual([]);
+});
+
 test("events between the first answers and the stream's start are shown", async () => {
   const window = await openWindow(browser);
   const { page, host } = window;

@@ -30,6 +30,33 @@ test('finished code gets colours, its language and wrapping, and its text is unc
   expect(window.incidents).toEqual([]);
 });
 
+test('a long code block is coloured a part in each frame, and a selection of it is the text as written', async () => {
+  const code = Array.from({ length: 120 }, (_, at) => (at % 50 === 49 ? '' : `const value${at} = "text";`)).join('\n');
+  const window = await openWindow(browser, { replies: [{ text: `\`\`\`ts\n${code}\n\`\`\`` }] });
+  const { page } = window;
+  const block = window.conversation.getByRole('group', { name: 'Code' });
+  const coloured = block.locator('div', { has: page.locator('.code-keyword') });
+  await window.send('Code, please');
+  await expect.poll(() => coloured.count()).toBe(3);
+  await window.go('Memory');
+  await page.getByText('Nothing is remembered yet.').waitFor();
+  await page.evaluate('(held = [], draws = requestAnimationFrame, requestAnimationFrame = (frame) => held.push(frame))');
+  await window.go('Chat');
+  await coloured.first().waitFor();
+  expect(await coloured.count()).toBe(1);
+  const selected = (): Promise<string> =>
+    block.evaluate((element) => {
+      const selection = element.ownerDocument.getSelection();
+      selection?.selectAllChildren(element);
+      return selection?.toString() ?? '';
+    });
+  expect(await selected()).toBe(code);
+  await page.evaluate('(requestAnimationFrame = draws, held.forEach((frame) => frame(0)))');
+  await expect.poll(() => coloured.count()).toBe(3);
+  expect(await selected()).toBe(code);
+  expect(window.incidents).toEqual([]);
+});
+
 test('formulas are drawn inline and as blocks; money and other text stay text', async () => {
   const text =
     'It costs $5 and then $10. The sum is $a^2 + b^2$ and \\(c_1\\).\n\n$$\n\\frac{1}{2} \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}\n$$\n\nBroken: $\\frac{1}{$ end. \\fcolorbox: $\\fcolorbox{red}{blue}{x}$';

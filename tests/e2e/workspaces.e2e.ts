@@ -87,6 +87,10 @@ test('a repository is used through a worktree; its instructions apply once read'
   await looksGood(page, 'mention');
   await window.message.press('Enter');
   expect(await window.message.inputValue()).toBe('Read @"seed plan.md" ');
+  await window.message.press('Control+z');
+  expect(await window.message.inputValue()).toBe('Read @plan');
+  await window.message.press('Control+Shift+z');
+  expect(await window.message.inputValue()).toBe('Read @"seed plan.md" ');
   await window.message.press('Enter');
   await window.conversation.getByText('Beans it is.').waitFor();
   await window.conversation.getByText('seed plan.md', { exact: true }).waitFor();

@@ -109,7 +109,7 @@ export const approvals = {
     list: 'Past calls it covers',
   },
   reveal: {
-    marked: (n: number) => `${count(n, 'character')} shown with a code: invisible, or easily mistaken for another.`,
+    marked: (n: number) => `${count(n, 'character')} shown with a code: invisible, piled up, or easily mistaken for another.`,
     more: (n: number) => `Show more (${count(n, 'character')} not shown)`,
   },
   sections: 'Approval pages',
