@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
-import { restoreBackup } from '../../core/store/storage/backup.ts';
+import { restoreBackup } from '../../core/store/storage/storage.ts';
 import { ScriptedModel, type Rule, type ScriptedCall } from '../doubles/scripted-model.ts';
 import { eventsOf } from './replay-check.ts';
 import { TestHome } from './test-home.ts';
