@@ -1,5 +1,5 @@
-// Follows the time zone of the computer. Node reads it once, but the app runs for weeks, and a laptop travels: schedules, the budget of a day
-// and the time in prompts would stay in the zone of the start.
+// Follows the time zone of the computer. Node reads it once, but the app runs for weeks, and a laptop travels: schedules, the budget of a
+// day and the time in prompts would stay in the zone of the start.
 
 const LOOK_EVERY_MS = 900_000;
 

@@ -1,6 +1,6 @@
 // Makes the invisible visible: control, format, bidirectional and look-alike characters and piled marks become named escapes, so that a
-// person approves exactly what they read. Groups follow Unicode TR 36 and TR 39 (16.0); the look-alike table covers letters and marks that look like ASCII
-// in common fonts.
+// person approves exactly what they read. Groups follow Unicode TR 36 and TR 39 (16.0); the look-alike table covers letters and marks that
+// look like ASCII in common fonts.
 
 export interface RevealSegment {
   /** The original text, or the escape that replaces it. */

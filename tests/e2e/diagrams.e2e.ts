@@ -136,7 +136,7 @@ test('a broken, too long or external diagram stays as source and says why', asyn
   for (const [at, [source, reason]] of kept.entries()) {
     await page.locator('figcaption').nth(at).scrollIntoViewIfNeeded();
     await page.locator('figcaption').nth(at).filter({ hasText: reason }).waitFor();
-    expect(await window.conversation.getByRole('group', { name: 'Code' }).nth(at).innerText()).toBe(source);
+    expect(await window.conversation.getByRole('group', { name: 'Code' }).nth(at).textContent()).toBe(source);
   }
   expect([await pictured(window).count(), await page.locator('iframe').count()]).toEqual([0, 0]);
   expect(window.incidents).toEqual([]);

@@ -19,7 +19,10 @@ export function proxyHeaders(proxy: URL): Readonly<Record<string, string>> {
   return authorization === null ? {} : { 'proxy-authorization': authorization };
 }
 
-/** Opens a tunnel to the host of `url`: SOCKS5, or CONNECT (RFC 9110). Fails with `fetch_failed` if the proxy refuses, or with the socket's error. */
+/**
+ * Opens a tunnel to the host of `url`: SOCKS5, or CONNECT (RFC 9110). Fails with `fetch_failed` if the proxy refuses, or with the socket's
+ * error.
+ */
 export async function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket> {
   if (isSocks(proxy)) return openSocksTunnel(proxy, url, signal);
   // Imported lazily: with its certificates it takes 5 MB.

@@ -1,4 +1,5 @@
-// A tunnel through a SOCKS5 proxy (RFC 1928), with a user and password if the proxy's address has them (RFC 1929). The proxy resolves the name.
+// A tunnel through a SOCKS5 proxy (RFC 1928), with a user and password if the proxy's address has them (RFC 1929). The proxy resolves the
+// name.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

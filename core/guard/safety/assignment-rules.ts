@@ -42,6 +42,11 @@ const separators = [
 const separatorReach = String.raw`(?:[\\"'\]*]{0,4}\s{0,12}[:=>\uff1a\u2192-]{0,2}\*{0,2}\s{0,12}(?:[|>][+-]?\s{0,13})?|>\s{0,4}|</?\w{0,12}>?\s{0,20}(?:<\w{0,12}(?: [^<>]{0,60})?>?\s{0,4})?|["'] (?:[\w-]{1,20}=["'][^"'<>]{0,40}["'] ){0,3}(?:[\w-]{0,20}=?|[\w-]{1,20}=["'][^"'<>]{0,40}["']?)|[\\"']{0,3}[\s,]{1,40}[\\"']{0,3}[value]{0,5}[\\"']{0,3}\s{0,2}[:=]?\s{0,3}|\s{1,20}\|?\s{0,4})`;
 
 const valueLetter = String.raw`[^\s"'\`,;<>(){}\[\]\\&|]`;
+/** With ampersands, unless the next parameter of an address or the next command follows. At least `min` characters. */
+const valueText = (min: number, max: number): string =>
+  String.raw`(?=(?:${valueLetter}|&){${min}})${valueLetter}{1,${max}}(?:&(?!&|[\w.%-]{1,40}=)${valueLetter}{1,50}){0,4}`;
+/** As long as such a text of at most `max` characters before its first ampersand. */
+const valueReach = (max: number): string => `(?:${valueLetter}|&){0,${max + 205}}`;
 const suffix = String.raw`(?:key|value|\d{1,3})?(?:[_-][A-Za-z0-9]{1,20}){0,3}`;
 
 /** Keys that describe a secret without being one: token_type, password_file, secret-name. */
@@ -73,6 +78,7 @@ export function createAssignmentRules(): PatternRule[] {
     digestRule(),
     proseRule(),
     environmentRule(),
+    quotedRule(),
     shortRule(),
     keyRule(),
   ];
@@ -90,10 +96,10 @@ function assignmentRule(
     name: 'secret',
     triggers,
     pattern: new RegExp(
-      String.raw`(?!(?:${key})${suffix}${unsecret})(?:${key})${suffix}(?:${separators})\\?["'\`]?(${valueLetter}{8,400})`,
+      String.raw`(?!(?:${key})${suffix}${unsecret})(?:${key})${suffix}(?:${separators})\\?["'\`]?(${valueText(8, 400)})`,
       `${flags}y`,
     ),
-    reach: new RegExp(String.raw`[\w-]{0,100}(?: [Kk]?[Ee]?[Yy]?)?${separatorReach}\\?["'\`]?${valueLetter}{0,401}`, 'iy'),
+    reach: new RegExp(String.raw`[\w-]{0,100}(?: [Kk]?[Ee]?[Yy]?)?${separatorReach}\\?["'\`]?${valueReach(400)}`, 'iy'),
     rank: rankOfGeneric,
     accept,
   };
@@ -127,9 +133,9 @@ function proseRule(): PatternRule {
   return {
     name: 'secret',
     triggers: [...[...passwords, 'secret', 'token'].flatMap(casings), ...pairCasings(['api', 'key'])],
-    pattern: new RegExp(String.raw`(?:${key})(?:${said}|${close})(${valueLetter}{8,200})`, 'iy'),
+    pattern: new RegExp(String.raw`(?:${key})(?:${said}|${close})(${valueText(8, 200)})`, 'iy'),
     reach: new RegExp(
-      String.raw`(?:${key})(?:(?:${reaches[0] ?? ''})(?:\s{1,3}["'\`*]{0,2}(?<=(?:${verb}|:)\s{1,3}["'\`*]{0,2})${valueLetter}{0,201})?|(?:${reaches[1] ?? ''})(?:(?<=[\s"'\`(])${valueLetter}{0,201})?)`,
+      String.raw`(?:${key})(?:(?:${reaches[0] ?? ''})(?:\s{1,3}["'\`*]{0,2}(?<=(?:${verb}|:)\s{1,3}["'\`*]{0,2})${valueReach(200)})?|(?:${reaches[1] ?? ''})(?:(?<=[\s"'\`(])${valueReach(200)})?)`,
       'iy',
     ),
     rank: rankOfPlace,
@@ -143,12 +149,31 @@ function environmentRule(): PatternRule {
   return {
     name: 'secret',
     triggers: ['PASSWORD=', 'PASSWD=', 'PASSPHRASE=', 'PASS=', '_PWD='],
-    pattern: new RegExp(String.raw`(?<![a-z])[A-Z_]{4,10}=["']?(${valueLetter}{6,200})`, 'y'),
-    reach: new RegExp(String.raw`[A-Z_]{4,10}=["']?${valueLetter}{0,201}`, 'y'),
+    pattern: new RegExp(String.raw`(?<![a-z])[A-Z_]{4,10}=["']?(${valueText(6, 200)})`, 'y'),
+    reach: new RegExp(String.raw`[A-Z_]{4,10}=["']?${valueReach(200)}`, 'y'),
     rank: rankOfPlace,
     accept: (value, next) => next !== '(' && !isReference(value) && !/^(?:function|undefined|required|optional)$/i.test(value),
   };
 }
+
+/** A password in quotes with signs that end any other value: `"aB3,x(9)kQ"`. */
+function quotedRule(): PatternRule {
+  const key = `${passwords.join('|')}|secret`;
+  return {
+    name: 'secret',
+    triggers: [...passwords, 'secret'].flatMap(casings),
+    pattern: new RegExp(
+      String.raw`(?!(?:${key})${suffix}${unsecret})(?:${key})${suffix}(?:${separators})\\?["'\`]([^\s"'\`\\]{8,200})(?=\\?["'\`])`,
+      'iy',
+    ),
+    reach: new RegExp(String.raw`[\w-]{0,100}${separatorReach}\\?["'\`]?[^\s"'\`\\]{0,201}\\?`, 'iy'),
+    rank: rankOfPlace,
+    accept: (value) => /[,;<>(){}[\]&|]/.test(value) && hasEveryKind(value) && !looksLikeCode.test(value) && isSecretValue(value, ''),
+  };
+}
+
+/** Slots of a template, placeholders, calls, indexes, operators, tags and addresses. */
+const looksLikeCode = /[$%#][({]|\{\{|^[<[{(].*[>\])}]$|=>|<\/?[a-z]|[a-z_]{3}\w*[([]|::|:\/\/|&&|\|\|/i;
 
 /** A short or numeric password that ends where its line or its quotes end. */
 function shortRule(): PatternRule {

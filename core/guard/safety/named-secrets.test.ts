@@ -80,6 +80,34 @@ test('keeps what only ends like the name of a secret key', () => {
   expect(open().redact(text)).toEqual({ text, found: [] });
 });
 
+// Joined at run time as well.
+const signed = ['Tr0ub', '4dor&3x'].join('');
+const odd = ['aB3$,x', '(9)k;Q|z&'].join('');
+
+test.each([
+  [`password: ${signed}`, signed],
+  [`my password is ${signed}Y`, signed],
+  [`DB_PASSWORD=${signed} npm start`, signed],
+  [`{"password":"${odd}"}`, odd],
+  [`password: '${odd}'`, odd],
+  [String.raw`{\"passwd\":\"${odd}\"}`, odd],
+])('redacts a password with signs to its end, whole and in any pieces: %s', (text, secret) => {
+  const whole = open().redact(text).text;
+  expect(whole).not.toContain(secret.slice(-4));
+  for (let size = 1; size < 30; size++) expect(inPieces(open(), text, size)).toBe(whole);
+});
+
+test.each([
+  ['the next parameter', 'password=abc12345x&user=bob', 'password=[redacted:secret]&user=bob'],
+  ['the next command', 'PASSWORD=abc12345x&&ls', 'PASSWORD=[redacted:secret]&&ls'],
+  ['a slot', 'password: "{{vars.PASSWORD1,x}}"', 'password: "{{vars.PASSWORD1,x}}"'],
+  ['a variable', 'password: "${process.env.DB_PASS1}"', 'password: "${process.env.DB_PASS1}"'],
+  ['a placeholder', 'password="<your-Password1>"', 'password="<your-Password1>"'],
+  ['a call', 'const password = "getValue(Input1)"', 'const password = "getValue(Input1)"'],
+])('a password ends before, or is not, %s', (_, text, shown) => {
+  expect(open().redact(text).text).toBe(shown);
+});
+
 const tables: [string, string[]][] = [
   [`# Accounts\n\n\tA\tB\tC\n1\tUser\tPassword\tNote\n2\tada\t${weak}\tx\n3\tbob\thunter2\ty\n\nend`, [weak, 'hunter2']],
   [`user;passwort\nada;${weak}\nbob;aB3dE5fG7hJ9\n`, [weak, 'aB3dE5fG7hJ9']],

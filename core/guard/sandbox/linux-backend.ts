@@ -55,7 +55,7 @@ const bridgeScript = [
 ].join('\n');
 
 /**
- * Opens the filter and closes whatever this program was itself started with: a descriptor of a folder would lead out. Only bash can name one
+ * Opens the filter and closes all that this program was started with: the descriptor of a folder would lead out. Only bash can name one
  * of two digits.
  */
 const opensFilter = `exec ${FILTER_DESCRIPTOR}<"$0"
@@ -159,8 +159,10 @@ export class LinuxBackend implements SandboxBackend {
       keepsNetwork,
       filterDescriptor: FILTER_DESCRIPTOR,
     });
+    const bash = this.#find('bash');
     return [
-      this.#find('bash') ?? '/bin/sh',
+      // With a socket as its input, bash takes itself for a remote login and runs .bashrc.
+      ...(bash === null ? ['/bin/sh'] : [bash, '--norc', '-p']),
       '-c',
       opensFilter,
       this.#filterFile(job.instanceFolder),

@@ -118,6 +118,19 @@ test('inherits no open folder of this program', confined, async () => {
   expect(await readsByDescriptor(true)).toBe('end\n');
 });
 
+test('the shell that starts the sandbox runs no start-up file', confined, async () => {
+  const file = bench.put('.bashrc', 'echo started\n');
+  const wrapped = await bench.sandbox.wrap(bench.command('/bin/echo', ['end']));
+  const env = { ...wrapped.environment, HOME: bench.person, BASH_ENV: file };
+  // The pipe to a child is a socket, by which bash takes itself for a remote login.
+  const child = spawn(wrapped.file, wrapped.args, { cwd: bench.workspace, env });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  await new Promise((resolve) => child.once('close', resolve));
+  await wrapped.dispose();
+  expect(output).toBe('end\n');
+});
+
 test('without the sandbox, a command reads an open folder by its descriptor', async () => {
   await bench.dispose();
   bench = new SandboxBench({ mode: 'off' });

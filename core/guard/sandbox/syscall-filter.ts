@@ -1,5 +1,5 @@
-// The seccomp filter of a confined command as a classic BPF program: no sockets but those of the internet, no kernel key ring, no io_uring (which could open
-// sockets past the filter), and no new user namespaces (in which it could undo the mounts). Pure.
+// The seccomp filter of a confined command as a classic BPF program: no sockets but those of the internet, no kernel key ring, no io_uring
+// (which could open sockets past the filter), and no new user namespaces (in which it could undo the mounts). Pure.
 
 /** Return values of a filter, see seccomp(2). */
 const ALLOW = 0x7fff_0000;

@@ -258,7 +258,10 @@ export function restoreBackup(home: string, given: string, nowMs: number): { fro
   }
 }
 
-/** Files stay as they are, so the marks of untrusted content in them stay as well. The log that told of them is gone, so no session owns them. */
+/**
+ * A restore leaves files as they are, so the marks of untrusted content in them stay. The log that recorded the marks is gone, so no session
+ * owns them.
+ */
 function carryMarks(from: string, to: string): void {
   const db = new Database(to);
   try {

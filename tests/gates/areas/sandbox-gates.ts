@@ -206,4 +206,13 @@ export const sandboxGates: readonly Gate[] = [
     suites: ['core/guard/sandbox/sandbox-escapes.test.ts'],
     only: 'inherits no open folder of this program',
   },
+  {
+    name: 'sandbox/start-up-files',
+    prevents: 'a start-up file of the person runs outside the sandbox when a confined command starts',
+    file: 'core/guard/sandbox/linux-backend.ts',
+    text: "[bash, '--norc', '-p']",
+    instead: '[bash]',
+    suites: ['core/guard/sandbox/sandbox-escapes.test.ts'],
+    only: 'the shell that starts the sandbox runs no start-up file',
+  },
 ];
