@@ -43,7 +43,10 @@ const slow = [
  * Projects, the longest first. Files of one project stay together, because a worker ends when the project changes and the next one loads
  * everything again.
  */
-const projectOrder = ['e2e', 'system', 'unit', 'window'];
+const projectOrder = ['e2e', 'system', 'unit', 'window', 'alone'];
+
+/** Files that need a separate process each: Node reads the authorities of the operating system once. */
+const alone = ['core/**/authorities.test.ts'];
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -86,7 +89,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['{core,main,preload}/**/*.test.ts'] },
+        test: { name: 'unit', include: ['{core,main,preload}/**/*.test.ts'], exclude: alone },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: alone, isolate: true },
       },
       {
         extends: true,

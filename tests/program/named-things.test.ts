@@ -105,7 +105,7 @@ test('a call of a tool is checked in the same way, and near names are said', asy
   const cron = { kind: 'cron', expr: '0 7 * * *', zone: 'Mars/Olympus' } as const;
   await expect(claw.op('schedule.create', { name: 'x', prompt: 'x', spec: cron })).rejects.toMatchObject({
     code: 'invalid_params',
-    message: expect.stringMatching(/no time zone that this machine knows/) as string,
+    message: expect.stringMatching(/not a time zone that this machine knows/) as string,
   });
 });
 

@@ -159,7 +159,7 @@ test('an approval without an answer in time is denied, and nothing is done', asy
   expect(await bench.rest(turnId)).toBe('done');
   expect(bench.of(turnId, 'approval.decided')).toMatchObject([{ decision: 'deny', by: 'timeout', callId: asked.callId }]);
   expect(bench.asked.at(-1)?.messages.at(-1)).toMatchObject({ role: 'tool', isError: true });
-  expect(JSON.stringify(bench.asked.at(-1)?.messages)).toContain('No answer came in time');
+  expect(JSON.stringify(bench.asked.at(-1)?.messages)).toContain('Nobody answered in time');
   expect(tools.ran).toEqual([]);
   expect(bench.replay(turnId).differences).toEqual([]);
   expect(bench.timers.size).toBe(0);

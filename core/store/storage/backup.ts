@@ -263,15 +263,33 @@ export function restoreBackup(home: string, given: string, nowMs: number): { fro
  * owns them.
  */
 function carryMarks(from: string, to: string): void {
+  const marks = marksIn(from);
+  if (marks.length === 0) return;
   const db = new Database(to);
   try {
-    db.prepare('ATTACH ? AS replaced').run(from);
-    db.exec(`INSERT INTO tainted_files (path, session_id, seq)
-      SELECT path, '', seq FROM replaced.tainted_files WHERE cleaned = 0 ON CONFLICT (path) DO UPDATE SET cleaned = 0`);
-  } catch {
-    // A damaged file cannot tell, and one of an earlier program has no marks.
+    const put = db.prepare(
+      "INSERT INTO tainted_files (path, session_id, seq) VALUES (?, '', ?) ON CONFLICT (path) DO UPDATE SET cleaned = 0",
+    );
+    db.transaction(() => marks.forEach(({ path, seq }) => put.run(path, seq)))();
   } finally {
     db.close();
+  }
+  foldIn(to);
+  flushToDisk(to);
+}
+
+/** A damaged file cannot tell, and one of an earlier program has no marks. It is only read: SQLite would delete the log of an empty one. */
+function marksIn(file: string): readonly { readonly path: string; readonly seq: number }[] {
+  if (statSync(file).size === 0) return [];
+  try {
+    const db = new Database(file, { readonly: true });
+    try {
+      return db.prepare<[], { path: string; seq: number }>('SELECT path, seq FROM tainted_files WHERE cleaned = 0').all();
+    } finally {
+      db.close();
+    }
+  } catch {
+    return [];
   }
 }
 
