@@ -1,6 +1,6 @@
 // Answers as rendered documents: markdown is shown by its meaning, colours and formulas appear when they are complete, nothing is fetched.
 
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
@@ -14,7 +14,7 @@ afterAll(() => browser.close());
 test('finished code gets colours, its language and wrapping, and its text is unchanged', async () => {
   const code = 'const sum = (a: number): string => `${a}`; // adds\n\nif (sum(1) !== "1") throw new Error("wrong");';
   const window = await openSession(browser, {
-    replies: [{ text: `Here:\n\n\`\`\`ts\n${code}\n\`\`\`\n\n\`\`\`nolanguage\nplain\n\`\`\`` }],
+    replies: [{ text: `Here \`is\` it:\n\n\`\`\`ts\n${code}\n\`\`\`\n\n\`\`\`nolanguage\nplain\n\`\`\`` }],
   });
   await window.send('Code, please');
   const block = window.conversation.getByRole('group', { name: 'Code' }).first();
@@ -27,6 +27,9 @@ test('finished code gets colours, its language and wrapping, and its text is unc
   expect(await wrap.getAttribute('aria-pressed')).toBe('true');
   expect(await block.evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).whiteSpace)).toContain('wrap');
   expect(await window.page.locator('figcaption', { hasText: 'nolanguage' }).count()).toBe(1);
+  const isFramed = (of: Locator): Promise<boolean> =>
+    of.evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).boxShadow !== 'none');
+  expect([await isFramed(block.locator('code')), await isFramed(window.conversation.locator('p code'))]).toEqual([false, true]);
   expect(window.incidents).toEqual([]);
 });
 
