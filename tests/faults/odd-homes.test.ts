@@ -91,7 +91,7 @@ test('a file in place of the folder of the local socket is named, and does not h
 test('a limit on open files is said to be one, not a matter of permissions', needs('Linux'), () => {
   const run = (limit: number) => {
     const command = `ulimit -n ${limit}; exec "${process.execPath}" "${cliFile}" --home "${join(root, 'home')}" sessions list`;
-    return spawnSync('bash', ['-c', command], { encoding: 'utf8', env: { PATH: process.env['PATH'] ?? '' } });
+    return spawnSync('bash', ['--norc', '-c', command], { encoding: 'utf8', env: { PATH: process.env['PATH'] ?? '' } });
   };
   expect(run(1_000)).toMatchObject({ status: 0 });
   for (const limit of [22, 26]) {

@@ -186,7 +186,7 @@ export class LinuxBackend implements SandboxBackend {
     // The inner layer drops this capability again. Without it, root cannot create a user namespace there (user_namespaces(7)).
     const keeps = this.#deps.isRoot ? ['--cap-drop', 'ALL', '--cap-add', 'CAP_SETFCAP'] : [];
     const own = ['--unshare-user', '--unshare-net', '--die-with-parent', ...keeps, '--dev-bind', '/', '/', '--'];
-    return [bubblewrap, ...own, '/bin/bash', '-c', bridgeScript, socat, socket, ...line];
+    return [bubblewrap, ...own, '/bin/bash', '--norc', '-p', '-c', bridgeScript, socat, socket, ...line];
   }
 
   /** The limits of each process, and the timeout. */

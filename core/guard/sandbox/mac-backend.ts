@@ -68,7 +68,7 @@ export class MacBackend implements SandboxBackend {
     const release = (): void => {
       wrapped.release();
     };
-    return { file: '/bin/bash', args: ['-c', wrapped.line], environment, release };
+    return { file: '/bin/bash', args: ['--norc', '-p', '-c', wrapped.line], environment, release };
   }
 
   async dispose(): Promise<void> {
