@@ -54,7 +54,7 @@ const catalogue = {
     about: 'The instructions for a heartbeat, before the tasks of HEARTBEAT.md.',
     fills: ['all-clear'],
     text: [
-      'This is a scheduled check; nobody is watching. Read the tasks below and carry them out with your tools.',
+      'This is an unattended scheduled check. Read the tasks below and carry them out with your tools.',
       'If there is nothing the person needs to know, answer with {{all-clear}} and nothing else. Otherwise tell them briefly what they need to know.',
     ].join('\n\n'),
   },

@@ -41,8 +41,8 @@ function unaryCondition(test: string, operand: string, cwd: string): boolean | n
   return stat !== null && holds(stat);
 }
 
-/** A test does not hold for a file that cannot be inspected. */
-function statOf(read: () => Stats): Stats | null {
+/** Null for a file that cannot be inspected: no test holds for it. */
+export function statOf(read: () => Stats): Stats | null {
   try {
     return read();
   } catch {

@@ -1,9 +1,10 @@
 // Finds a file outside the opened folders whose content a line may bring in: by a name among its words, or anywhere in its text. Programs
 // and settings of the system are not content of others. Reads only names on the disk.
 
-import { statSync, type Stats } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CommandFact } from '../../contracts/tools.ts';
+import { statOf } from './file-condition.ts';
 import { commandsOf, type LineCommand } from './line-commands.ts';
 import { nameOf } from './program-names.ts';
 import type { CommandPlaces } from './protected-walk.ts';
@@ -32,8 +33,8 @@ export function outsideFile({ line, cwd }: CommandFact, places: CommandPlaces): 
   for (const path of paths) {
     const { real, insideWorkspace } = places.fact(path, cwd, 'read');
     if (insideWorkspace || system.test(real)) continue;
-    const stats = statsOf(real);
-    if (stats?.isFile() === true || (takesFolders && stats?.isDirectory() === true)) return real;
+    const stat = statOf(() => statSync(real));
+    if (stat?.isFile() === true || (takesFolders && stat?.isDirectory() === true)) return real;
   }
   return null;
 }
@@ -68,13 +69,4 @@ function pathOf(text: string, base: string, places: CommandPlaces): string {
     base,
     text.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/|$)/, () => places.userHome),
   );
-}
-
-function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    // A name too long for any file, or below one that cannot be entered.
-    return undefined;
-  }
 }

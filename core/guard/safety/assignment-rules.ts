@@ -52,6 +52,9 @@ const suffix = String.raw`(?:key|value|\d{1,3})?(?:[_-][A-Za-z0-9]{1,20}){0,3}`;
 /** Keys that describe a secret without being one: token_type, password_file, secret-name. */
 const unsecret = String.raw`(?<=[_-](?:name|type|ur[il]|file|path|dir|count|limit|max|min|expires?|expiry|ttl|hint|field|policy|length|size|arn|ref|version|id|prefix|header|env|budget|usage|hash|sha\d*|md5|digest|checksum|fingerprint|algorithm|at|in))[\\"'\]]{0,3}\s{0,4}[:=]`;
 
+/** All before a value: its key, the separator and a quote, which a question mark behind it makes optional. */
+const assigned = (key: string): string => String.raw`(?!(?:${key})${suffix}${unsecret})(?:${key})${suffix}(?:${separators})\\?["'\`]`;
+
 export function createAssignmentRules(): PatternRule[] {
   const anyKey = [...words, ...pairs.map((pair) => pair.join('[ _-]?'))].join('|');
   return [
@@ -95,10 +98,7 @@ function assignmentRule(
   return {
     name: 'secret',
     triggers,
-    pattern: new RegExp(
-      String.raw`(?!(?:${key})${suffix}${unsecret})(?:${key})${suffix}(?:${separators})\\?["'\`]?(${valueText(8, 400)})`,
-      `${flags}y`,
-    ),
+    pattern: new RegExp(String.raw`${assigned(key)}?(${valueText(8, 400)})`, `${flags}y`),
     reach: new RegExp(String.raw`[\w-]{0,100}(?: [Kk]?[Ee]?[Yy]?)?${separatorReach}\\?["'\`]?${valueReach(400)}`, 'iy'),
     rank: rankOfGeneric,
     accept,
@@ -162,10 +162,7 @@ function quotedRule(): PatternRule {
   return {
     name: 'secret',
     triggers: [...passwords, 'secret'].flatMap(casings),
-    pattern: new RegExp(
-      String.raw`(?!(?:${key})${suffix}${unsecret})(?:${key})${suffix}(?:${separators})\\?["'\`]([^\s"'\`\\]{8,200})(?=\\?["'\`])`,
-      'iy',
-    ),
+    pattern: new RegExp(String.raw`${assigned(key)}([^\s"'\`\\]{8,200})(?=\\?["'\`])`, 'iy'),
     reach: new RegExp(String.raw`[\w-]{0,100}${separatorReach}\\?["'\`]?[^\s"'\`\\]{0,201}\\?`, 'iy'),
     rank: rankOfPlace,
     accept: (value) => /[,;<>(){}[\]&|]/.test(value) && hasEveryKind(value) && !looksLikeCode.test(value) && isSecretValue(value, ''),

@@ -8,15 +8,16 @@ import { AppError } from '../../contracts/errors.ts';
 import { bubblewrapArguments, shieldArguments } from './bubblewrap-line.ts';
 import type { NetworkSession } from './network-session.ts';
 import { findProgram } from '../../store/home/home.ts';
-import type {
-  Availability,
-  LimitFact,
-  MissingProgram,
-  PreparedRun,
-  SandboxBackend,
-  SandboxJob,
-  ShieldedStart,
-  ShieldJob,
+import {
+  type Availability,
+  type LimitFact,
+  type MissingProgram,
+  type PreparedRun,
+  type SandboxBackend,
+  type SandboxJob,
+  type ShieldedStart,
+  type ShieldJob,
+  withoutStartUpFiles,
 } from './sandbox-backend.ts';
 import { accessOf, temporaryPlace, type SandboxPolicy } from './sandbox-policy.ts';
 import { createSyscallFilter } from './syscall-filter.ts';
@@ -161,8 +162,7 @@ export class LinuxBackend implements SandboxBackend {
     });
     const bash = this.#find('bash');
     return [
-      // With a socket as its input, bash takes itself for a remote login and runs .bashrc.
-      ...(bash === null ? ['/bin/sh'] : [bash, '--norc', '-p']),
+      ...(bash === null ? ['/bin/sh'] : [bash, ...withoutStartUpFiles]),
       '-c',
       opensFilter,
       this.#filterFile(job.instanceFolder),
@@ -186,7 +186,7 @@ export class LinuxBackend implements SandboxBackend {
     // The inner layer drops this capability again. Without it, root cannot create a user namespace there (user_namespaces(7)).
     const keeps = this.#deps.isRoot ? ['--cap-drop', 'ALL', '--cap-add', 'CAP_SETFCAP'] : [];
     const own = ['--unshare-user', '--unshare-net', '--die-with-parent', ...keeps, '--dev-bind', '/', '/', '--'];
-    return [bubblewrap, ...own, '/bin/bash', '--norc', '-p', '-c', bridgeScript, socat, socket, ...line];
+    return [bubblewrap, ...own, '/bin/bash', ...withoutStartUpFiles, '-c', bridgeScript, socat, socket, ...line];
   }
 
   /** The limits of each process, and the timeout. */

@@ -4,7 +4,14 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { libraryFolder, type NetworkSession } from './network-session.ts';
-import type { Availability, LimitFact, PreparedRun, SandboxBackend, SandboxJob } from './sandbox-backend.ts';
+import {
+  withoutStartUpFiles,
+  type Availability,
+  type LimitFact,
+  type PreparedRun,
+  type SandboxBackend,
+  type SandboxJob,
+} from './sandbox-backend.ts';
 import { foldersWith, type SandboxPolicy } from './sandbox-policy.ts';
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
@@ -68,7 +75,7 @@ export class MacBackend implements SandboxBackend {
     const release = (): void => {
       wrapped.release();
     };
-    return { file: '/bin/bash', args: ['--norc', '-p', '-c', wrapped.line], environment, release };
+    return { file: '/bin/bash', args: [...withoutStartUpFiles, '-c', wrapped.line], environment, release };
   }
 
   async dispose(): Promise<void> {

@@ -77,3 +77,6 @@ export interface SandboxBackend {
   shield?(job: ShieldJob): ShieldedStart | null;
   dispose(): Promise<void>;
 }
+
+/** Options of bash, which takes itself for a remote login if its input is a socket, and would then run .bashrc outside the sandbox. */
+export const withoutStartUpFiles: readonly string[] = ['--norc', '-p'];

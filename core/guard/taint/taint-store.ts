@@ -80,6 +80,7 @@ const statements = {
   carryMoved: `INSERT INTO tainted_files (path, session_id, seq)
     SELECT ? || substr(path, ?), '', seq FROM tainted_files WHERE cleaned = 0 AND substr(path, 1, length(?) + 1) IN (? || '/', ? || '\\')
     ON CONFLICT (path) DO UPDATE SET cleaned = 0`,
+  anyFile: 'SELECT 1 FROM tainted_files WHERE cleaned = 0 LIMIT 1',
   anyFolder: "SELECT 1 FROM tainted_files WHERE cleaned = 0 AND substr(path, -1) IN ('/', '\\') LIMIT 1",
 };
 
@@ -90,8 +91,8 @@ export class TaintStore {
   readonly #known = new Map<string, SessionTaint | null>();
 
   /** True while any file is marked. May stay true after the last mark is gone. */
-  #hasFiles: boolean;
-  #hasFolders: boolean;
+  #hasFiles = false;
+  #hasFolders = false;
 
   readonly permits: readonly PermittingRows[] = [
     {
@@ -113,8 +114,7 @@ export class TaintStore {
   constructor(db: SqlDatabase) {
     this.#db = db;
     this.#sql = new Statements(db);
-    this.#hasFiles = this.#sql.value('SELECT 1 FROM tainted_files WHERE cleaned = 0 LIMIT 1') !== undefined;
-    this.#hasFolders = this.#sql.value(statements.anyFolder) !== undefined;
+    this.#lookForMarks();
   }
 
   /** The data folder was moved with its workspace: the files in it are marked at their new place. No session owns these marks. */
@@ -123,8 +123,7 @@ export class TaintStore {
     if (before === home) return;
     if (before !== undefined) {
       this.#sql.run(statements.carryMoved, home, [...before].length + 1, before, before, before);
-      this.#hasFiles = this.#sql.value('SELECT 1 FROM tainted_files WHERE cleaned = 0 LIMIT 1') !== undefined;
-      this.#hasFolders = this.#sql.value(statements.anyFolder) !== undefined;
+      this.#lookForMarks();
       this.#sql.run('DELETE FROM taint_home');
     }
     this.#sql.run('INSERT INTO taint_home (path) VALUES (?)', home);
@@ -228,6 +227,11 @@ export class TaintStore {
     const above = parts.map((_, at) => this.#file(parts.slice(0, at + 1).join('')));
     const marked = above.filter((one) => one?.cleaned === 0);
     return marked.reduce<MarkedFile | null>((last, one) => (one !== undefined && one.seq > (last?.seq ?? -1) ? one : last), null);
+  }
+
+  #lookForMarks(): void {
+    this.#hasFiles = this.#sql.value(statements.anyFile) !== undefined;
+    this.#hasFolders = this.#sql.value(statements.anyFolder) !== undefined;
   }
 
   #file(path: string): MarkedFile | undefined {

@@ -210,7 +210,7 @@ export const sandboxGates: readonly Gate[] = [
     name: 'sandbox/start-up-files',
     prevents: 'a start-up file of the person runs outside the sandbox when a confined command starts',
     file: 'core/guard/sandbox/linux-backend.ts',
-    text: "[bash, '--norc', '-p']",
+    text: '[bash, ...withoutStartUpFiles]',
     instead: '[bash]',
     suites: ['core/guard/sandbox/sandbox-escapes.test.ts'],
     only: 'the shell that starts the sandbox runs no start-up file',
